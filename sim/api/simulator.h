@@ -1,0 +1,65 @@
+// The only door into the simulator for programs: ingest or open a trace, create, advance, report.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "sim/config/config.h"
+#include "sim/report/run_report.h"
+
+namespace sm89 {
+
+// Kernels to run, 1-based positions in the trace's order; empty = all. "1,3-5" -> {{1,1},{3,5}}.
+struct KernelSelection {
+  std::vector<std::pair<uint32_t, uint32_t>> ranges;
+  bool Contains(uint32_t position) const;
+};
+// INVALID_ARGUMENT names the part that does not parse.
+absl::StatusOr<KernelSelection> ParseKernelSelection(const std::string& text);
+
+struct SimulatorOptions {
+  Config config;
+  std::string compact_trace_path;
+  KernelSelection kernels;
+  uint64_t max_cycles = 0;   // 0 = no limit
+  uint32_t threads = 1;      // host threads; the result does not depend on it
+};
+
+// A snapshot while running.
+struct SimProgress {
+  bool done = false;
+  uint32_t kernels_total = 0;
+  uint32_t kernels_done = 0;
+  uint32_t kernel_index = 0;         // of the oldest running kernel
+  std::string kernel_name;
+  uint64_t ctas_total = 0;           // of that kernel
+  uint64_t ctas_done = 0;
+  uint64_t cycle = 0;
+  uint64_t warp_instructions = 0;    // issued so far, all kernels
+  uint64_t warp_instructions_total = 0;  // in the selected kernels' traces
+  SimStats stats;                    // cumulative so far, for interval statistics
+};
+
+class Simulator {
+ public:
+  // Checks the configuration against every selected kernel first (occupancy limits, units): a kernel that
+  // can never be placed is INVALID_ARGUMENT here, before a cycle is simulated.
+  static absl::StatusOr<std::unique_ptr<Simulator>> Create(SimulatorOptions options);
+  virtual ~Simulator() = default;
+
+  // Simulates up to `cycles` more GPU cycles (idle time is skipped and counts), or to the end or a limit.
+  // Bounded host work: about a millisecond a 64-cycle window at worst, so callers can poll cancellation.
+  virtual absl::StatusOr<SimProgress> Advance(uint64_t cycles) = 0;
+  // Ends the run where it is; Report() then says kCancelled.
+  virtual void Cancel() = 0;
+  virtual SimProgress Progress() const = 0;
+  // Complete after Advance said done; before that a report of the state so far.
+  virtual RunReport Report() const = 0;
+};
+
+}  // namespace sm89

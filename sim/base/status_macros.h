@@ -1,0 +1,23 @@
+// RETURN_IF_ERROR / ASSIGN_OR_RETURN for absl::Status (the packaged Abseil has none).
+#pragma once
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#define SM89_CONCAT_INNER(a, b) a##b
+#define SM89_CONCAT(a, b) SM89_CONCAT_INNER(a, b)
+
+#define RETURN_IF_ERROR(expr)                    \
+  do {                                           \
+    ::absl::Status sm89_status_ = (expr);        \
+    if (!sm89_status_.ok()) return sm89_status_; \
+  } while (false)
+
+#define ASSIGN_OR_RETURN(lhs, expr) \
+  ASSIGN_OR_RETURN_IMPL(SM89_CONCAT(sm89_statusor_, __LINE__), lhs, expr)
+#define ASSIGN_OR_RETURN_IMPL(tmp, lhs, expr) \
+  auto tmp = (expr);                          \
+  if (!tmp.ok()) return tmp.status();         \
+  lhs = std::move(tmp).value()

@@ -1,0 +1,144 @@
+// The resolved configuration of one simulated GPU: plain structs, defaults = RTX 4090 as the hardware is.
+// settings.cc binds every member to exactly one setting (name, unit, range, help, source); parser, docs,
+// --help, validation, JSON and digest are derived from that table.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace sm89 {
+
+// Cache geometry and policy, the GPGPU-Sim cache string taken apart. Sizes in entries unless named.
+struct CacheConfig {
+  bool present = true;
+  bool sectored = true;
+  uint32_t sets = 0;
+  uint32_t line_bytes = 128;
+  uint32_t ways = 0;
+  char replacement = 'L';      // L LRU, F FIFO
+  char write_policy = 'T';     // R read-only, B write-back, T write-through, E write-evict, L local-WB/global-WT
+  char allocate = 'm';         // m on miss, f on fill, s streaming
+  char write_allocate = 'N';   // N none, W write-allocate, F fetch-on-write, L lazy-fetch-on-read
+  char set_index = 'L';        // H Fermi, P polynomial, C custom, L linear, X xor
+  char mshr_kind = 'A';        // A associative, S sector-associative, F texture FIFO, T sector texture FIFO
+  uint32_t mshr_entries = 0;
+  uint32_t mshr_merges = 0;
+  uint32_t miss_queue_entries = 0;
+  uint32_t result_fifo_entries = 0;
+  uint32_t data_port_bytes = 0;
+
+  friend bool operator==(const CacheConfig&, const CacheConfig&) = default;
+};
+
+// Clock domains in kHz, so that arithmetic stays in integers.
+struct ClockConfig {
+  uint32_t core_khz = 2'520'000;
+  uint32_t noc_khz = 2'520'000;
+  uint32_t l2_khz = 2'520'000;
+  uint32_t dram_khz = 5'250'500;
+};
+
+struct UnitTiming {
+  uint32_t latency_cycles = 0;   // issue to dependent issue
+  uint32_t interval_cycles = 0;  // between two issues to the unit, a sub-core
+};
+
+// One row for each ExecUnit that has a pipeline (memory is in L1Config).
+struct ExecConfig {
+  UnitTiming fp32{4, 1};
+  UnitTiming integer{4, 2};
+  UnitTiming imad{4, 2};
+  UnitTiming half{5, 2};
+  UnitTiming fp64{48, 64};
+  UnitTiming sfu{18, 8};
+  UnitTiming tensor{33, 16};
+  UnitTiming uniform{4, 2};
+  UnitTiming branch{4, 2};
+  UnitTiming misc{6, 2};
+  UnitTiming texture{200, 8};
+  uint32_t predicate_latency_cycles = 13;
+};
+
+struct SmConfig {
+  uint32_t num_sms = 128;
+  uint32_t sub_cores = 4;
+  uint32_t max_threads = 1536;
+  uint32_t max_ctas = 24;
+  uint32_t max_warps = 48;
+  uint32_t registers = 65536;
+  uint32_t register_alloc_unit = 256;       // registers a warp
+  uint32_t max_shmem_cta_bytes = 101376;    // 99 KiB
+  uint32_t reserved_shmem_cta_bytes = 1024;
+  uint32_t shmem_alloc_unit_bytes = 128;
+  std::array<uint32_t, 8> shmem_carveouts_kib{0, 8, 16, 32, 64, 100, 0, 0};
+  uint32_t num_carveouts = 6;
+  uint32_t unified_l1_kib = 128;
+  uint32_t scheduler = 0;                   // 0 greedy-then-youngest (CGGTY), 1 loose round robin, 2 oldest
+};
+
+struct L1Config {
+  CacheConfig cache{true, true, 4, 128, 256, 'L', 'T', 's', 'N', 'L', 'A', 384, 48, 16, 0, 32};
+  uint32_t latency_cycles = 36;           // hit, issue to dependent issue
+  uint32_t shmem_latency_cycles = 24;
+  uint32_t shmem_banks = 32;
+  uint32_t constant_latency_cycles = 26;
+  uint32_t request_interval_cycles = 2;   // memory instructions accepted by the SM's shared unit
+  uint32_t sectors_per_cycle = 4;
+  uint32_t queue_entries = 4;             // a sub-core's memory queue
+  uint32_t ldgsts_latency_cycles = 39;
+};
+
+struct NocConfig {
+  uint32_t request_latency_cycles = 90;   // SM to slice, unloaded
+  uint32_t reply_latency_cycles = 90;     // slice to SM, unloaded
+  uint32_t latency_spread_cycles = 58;    // +/- over the SM x slice table (L40: 222..339)
+  uint32_t sm_port_bytes = 64;            // a cycle and direction
+  uint32_t slice_port_bytes = 64;
+};
+
+struct L2Config {
+  CacheConfig cache{true, true, 768, 128, 16, 'L', 'B', 'm', 'L', 'L', 'A', 192, 4, 32, 0, 32};  // a slice
+  uint32_t slices = 48;
+  uint32_t latency_cycles = 60;           // tag + data of a slice
+  uint32_t hash = 0;                      // 0 uniform XOR-fold, 1 modulo, ...
+  uint32_t atomic_latency_cycles = 20;    // added to a hit by a read-modify-write
+  bool memcpy_fills = true;               // MemcpyHtoD leaves its last lines in L2
+};
+
+struct DramConfig {
+  uint32_t channels = 24;
+  uint32_t channel_bits = 16;
+  uint32_t data_rate_multiplier = 4;      // transfers a dram clock: 5250.5 MHz x 4 = 21 Gb/s
+  uint32_t banks = 16;
+  uint32_t bank_groups = 4;
+  uint32_t row_bytes = 2048;
+  uint32_t scheduler_window = 64;         // FR-FCFS
+  uint32_t base_latency_ns_x10 = 1000;    // controller and PHY, fixed part, tenths of a nanosecond
+  // Timing in DRAM clock cycles.
+  uint32_t ccd = 4, ccdl = 9, rrd = 18, rcd = 36, ras = 82, rp = 36, rc = 117, cl = 36, wl = 12;
+  uint32_t cdlr = 15, wr = 36, rtpl = 6;
+  uint32_t refresh_interval_ns = 1900;
+  uint32_t refresh_ns = 120;
+};
+
+struct RunConfig {
+  uint32_t kernel_launch_latency_cycles = 5000;
+  uint32_t window_cycles = 32;            // look-ahead window; never above the smallest one-way latency
+  uint64_t deadlock_cycles = 1'000'000;   // no progress at all for so long ends the run
+  uint32_t concurrent_kernels = 128;
+};
+
+struct GpuConfig {
+  std::string name = "RTX4090";
+  ClockConfig clocks;
+  SmConfig sm;
+  ExecConfig exec;
+  L1Config l1;
+  NocConfig noc;
+  L2Config l2;
+  DramConfig dram;
+  RunConfig run;
+};
+
+}  // namespace sm89

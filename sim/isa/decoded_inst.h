@@ -1,0 +1,136 @@
+// What the timing model needs to know of a static instruction, computed once a kernel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sim/trace/trace_types.h"
+
+namespace sm89 {
+
+// Execution resource that an instruction occupies. One latency/interval row each in the configuration
+// (sim/config: ExecConfig), refined by `latency_class` where one unit has several.
+enum class ExecUnit : uint8_t {
+  kFp32,      // FADD FMUL FFMA ...: either FP32 half-pipe
+  kInt,       // IADD3 LOP3 ISETP ...: the shared INT/FP32 half-pipe
+  kImad,      // IMAD family: the FP32-only half's multiplier (FMA-heavy)
+  kHalf,      // HADD2 HMUL2 HFMA2 ...
+  kFp64,      // DADD DMUL DFMA ...: shared by the SM
+  kSfu,       // MUFU and conversions with variable latency (F2F, F2I, I2F of 64-bit ...), POPC, FLO ...
+  kTensor,    // HMMA IMMA BMMA DMMA QMMA
+  kUniform,   // uniform datapath
+  kBranch,    // BRA BSSY BSYNC EXIT CALL RET ...
+  kMisc,      // S2R CS2R NOP VOTE B2R P2R PLOP3 ...
+  kMem,       // LSU: global, local, shared, generic, constant by LDC, atomics, SHFL
+  kTexture,   // TEX family, surfaces
+  kBarrier,   // BAR, MEMBAR, DEPBAR, ERRBAR ...
+};
+inline constexpr int kNumExecUnits = 13;
+std::string_view Name(ExecUnit unit);  // "fp32", "int", ...
+
+enum class MemSpace : uint8_t { kNone, kGlobal, kShared, kLocal, kGeneric, kConstant, kTexture };
+std::string_view Name(MemSpace space);
+
+enum class MemOp : uint8_t {
+  kNone,
+  kLoad,
+  kStore,
+  kAtomic,        // returns a value
+  kReduction,     // RED: no value
+  kLoadToShared,  // LDGSTS: global read, shared write
+  kLoadMatrix,    // LDSM
+  kShuffle,       // SHFL: goes through the LSU, no memory
+  kCacheControl,  // CCTL ...
+};
+std::string_view Name(MemOp op);
+
+enum class ControlOp : uint8_t {
+  kNone, kExit, kBranch, kCall, kReturn, kBarrier /*BAR*/, kConvergence /*BSSY BSYNC BREAK WARPSYNC*/,
+  kMembar, kDepbar, kLdgDepbar, kNanosleep, kYield,
+};
+
+enum class Scope : uint8_t { kNone, kCta, kGpu, kSys };
+
+enum class TensorType : uint8_t {
+  kNone, kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kS4, kU4, kB1, kF64,
+};
+
+struct TensorOp {
+  uint16_t m = 0, n = 0, k = 0;  // shape; k is the logical (dense-equivalent) depth
+  TensorType a = TensorType::kNone, b = TensorType::kNone;
+  bool fp32_accumulate = false;
+  bool sparse = false;
+};
+
+// Control bits of the machine code (core-model.md 1.1). Present only when the trace has encodings.
+struct ControlBits {
+  uint8_t stall_cycles = 0;
+  bool yield = false;
+  uint8_t write_counter = 7;  // 7 = none
+  uint8_t read_counter = 7;   // 7 = none
+  uint8_t wait_mask = 0;
+  uint8_t reuse_mask = 0;
+};
+
+// A run of registers read or written together: R4..R7 is {kGeneral, 4, 4}.
+struct RegRange {
+  RegFile file = RegFile::kGeneral;
+  uint8_t first = 0;
+  uint8_t count = 0;
+};
+
+struct DecodedInst {
+  uint32_t pc = 0;
+  ExecUnit unit = ExecUnit::kMisc;
+  MemSpace space = MemSpace::kNone;
+  MemOp mem_op = MemOp::kNone;
+  ControlOp control = ControlOp::kNone;
+  Scope scope = Scope::kNone;        // .STRONG.GPU, MEMBAR.SC.SYS ...
+  uint8_t width_bytes = 0;           // a lane, from the opcode (never from the trace's mem_width)
+  uint8_t matrices = 0;              // LDSM: 1, 2, 4
+  bool bypass_l1 = false;            // .BYPASS, .STRONG.GPU/.SYS, atomics
+  bool writes_predicate = false;     // ISETP and the like: the trace may not list the destination
+  bool guessed = false;              // mapped from a foreign opcode or treated as NOP on request
+  bool has_control_bits = false;
+  uint8_t num_dests = 0;
+  uint8_t num_sources = 0;
+  std::array<RegRange, kMaxDests> dests{};      // widened from the opcode (64/128-bit, tensor)
+  std::array<RegRange, kMaxSources> sources{};
+  int64_t immediate = 0;             // DEPBAR group count, BAR id where the trace has it
+  TensorOp tensor;
+  ControlBits bits;
+};
+
+struct DecodeOptions {
+  // Binary version of the kernel (89; foreign ones are decoded through their SM89 counterpart).
+  uint32_t binary_version = 89;
+  bool unknown_as_nop = false;
+};
+
+// An opcode that the decoder does not know.
+struct UnknownOpcode {
+  std::string opcode;     // full text
+  uint32_t static_id = 0; // first static instruction that has it
+};
+
+struct DecodedKernel {
+  std::vector<DecodedInst> insts;        // parallel to the static table
+  std::vector<UnknownOpcode> unknown;    // each text once; treated as NOP only when asked for
+};
+
+// Decodes a whole static table. Never fails: unknown opcodes are listed, the caller decides.
+DecodedKernel DecodeKernel(std::span<const StaticInst> table, const DecodeOptions& options);
+
+// True when binary version `version` can be mapped onto SM89 (70, 75, 80, 86, 90 and 89 itself).
+bool IsMappableVersion(uint32_t version);
+
+// SM89 counterpart of a base mnemonic of another architecture; equal text when it needs no mapping,
+// empty when SM89 has no counterpart (wgmma, TMA ...).
+std::string_view CounterpartOnSm89(std::string_view base_mnemonic, uint32_t binary_version);
+
+}  // namespace sm89

@@ -1,0 +1,91 @@
+// The immutable result of a run and its renderings. Everything shown anywhere is derived from this value,
+// so stand-alone program and daemon give the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/types.h"
+#include "sim/stats/sim_stats.h"
+#include "sim/trace/trace_types.h"
+
+namespace sm89 {
+
+enum class RunStatus : uint8_t {
+  kComplete,
+  kCycleLimit,   // --max-cycles reached: statistics so far
+  kCancelled,
+  kDeadlock,     // watchdog: nothing moved
+};
+std::string_view Name(RunStatus status);
+
+struct KernelReport {
+  KernelInfo info;
+  uint32_t index = 0;             // position among the kernels simulated
+  uint64_t start_cycle = 0;       // run time of the first CTA's launch
+  uint64_t end_cycle = 0;
+  uint64_t cycles = 0;            // launch to last CTA's end, launch latency included
+  bool finished = false;
+  uint64_t ctas_launched = 0;
+  uint32_t ctas_per_sm = 0;       // occupancy limit
+  std::string occupancy_limiter;  // "registers", "shared memory", "threads", "CTAs", "warps"
+  double theoretical_occupancy = 0;  // warps resident at the limit / warps an SM has
+  std::string control_bits;       // "synthesised scoreboard", "machine code"
+  SimStats stats;
+  std::vector<std::pair<std::string, uint64_t>> guessed_opcodes;  // text, executed warp instructions
+};
+
+struct UnitReport {               // per slice / per channel figures
+  std::vector<L2Stats> slices;
+  std::vector<DramStats> channels;
+};
+
+struct RunReport {
+  std::string product_version;
+  std::string model_version;
+  std::string trace_name;
+  std::string trace_digest;
+  std::string config_name;
+  std::string config_digest;
+  uint32_t core_khz = 0;
+  uint32_t num_sms = 0;
+  uint32_t max_warps_per_sm = 0;
+  RunStatus status = RunStatus::kComplete;
+  std::string status_detail;      // why it ended early; the watchdog's dump
+  uint64_t total_cycles = 0;
+  std::vector<KernelReport> kernels;
+  SimStats totals;
+  UnitReport units;
+  std::vector<TraceMark> marks;         // partial, guessed, foreign: shown in every rendering
+  std::vector<TraceWarning> warnings;
+  std::vector<std::string> assumptions; // hardware behaviour that the model assumes
+  uint64_t memcpy_h2d_count = 0, memcpy_h2d_bytes = 0, memcpy_d2h_count = 0, ignored_commands = 0;
+};
+
+// Derived figures have one definition too.
+struct DerivedDef {
+  std::string name;  // "ipc", "l1_hit_rate", ...
+  std::string unit;
+  std::string help;
+  std::string ncu_metric;
+};
+struct DerivedValue {
+  const DerivedDef* def = nullptr;
+  bool defined = false;   // false: denominator 0 (shown as null / "-", never as 0 or NaN)
+  double value = 0;
+};
+// `cycles` of the kernel or run the statistics belong to.
+std::vector<DerivedValue> Derive(const SimStats& stats, uint64_t cycles, const RunReport& run);
+
+// Deterministic bytes: keys in fixed order, integers exact, doubles shortest round-trip.
+std::string ReportToJson(const RunReport& report);
+// One row a kernel plus a total row; RFC 4180 quoting; first line the column names.
+std::string ReportToCsv(const RunReport& report);
+// The names that Accel-Sim's scrapers look for (gpu_sim_cycle, gpu_tot_ipc, ... cumulative where theirs are).
+std::string ReportToAccelSimText(const RunReport& report);
+// A table for people.
+std::string ReportToTable(const RunReport& report);
+
+}  // namespace sm89
