@@ -44,20 +44,24 @@ struct UnitTiming {
   uint32_t interval_cycles = 0;  // between two issues to the unit, a sub-core
 };
 
-// One row for each ExecUnit that has a pipeline (memory is in L1Config).
+// One row for each ExecUnit that has a pipeline (memory is in L1Config). A sub-core has two 16-lane
+// half-pipes: FP32 may use either, INT only the shared one, IMAD only the other; each is busy for
+// `interval_cycles` a warp instruction.
 struct ExecConfig {
-  UnitTiming fp32{4, 1};
+  UnitTiming fp32{4, 2};
   UnitTiming integer{4, 2};
   UnitTiming imad{4, 2};
   UnitTiming half{5, 2};
-  UnitTiming fp64{48, 64};
+  UnitTiming fp64{54, 16};     // interval of the unit that the whole SM shares (2 lanes)
   UnitTiming sfu{18, 8};
-  UnitTiming tensor{33, 16};
+  UnitTiming tensor{17, 16};   // latency without the interval; the interval of 2048 FP16 MACs (m16n8k16)
   UnitTiming uniform{4, 2};
   UnitTiming branch{4, 2};
   UnitTiming misc{6, 2};
   UnitTiming texture{200, 8};
   uint32_t predicate_latency_cycles = 13;
+  uint32_t tensor_macs_per_cycle = 128;   // FP16 dense, a sub-core; other types in fixed ratios to it
+  uint32_t tensor_fp32_accumulate_factor = 2;  // GeForce: FP32 accumulation halves the rate
 };
 
 struct SmConfig {
@@ -87,6 +91,13 @@ struct L1Config {
   uint32_t sectors_per_cycle = 4;
   uint32_t queue_entries = 4;             // a sub-core's memory queue
   uint32_t ldgsts_latency_cycles = 39;
+  uint32_t address_cycles = 4;            // address unit, a memory instruction, a sub-core
+  uint32_t miss_detect_cycles = 14;       // shared unit to a request on its way to the L2
+  uint32_t fill_cycles = 12;              // reply at the SM to dependent issue
+  uint32_t shuffle_latency_cycles = 24;
+  uint32_t membar_cta_cycles = 53;
+  uint32_t membar_gpu_cycles = 186;
+  uint32_t membar_sys_cycles = 2900;
 };
 
 struct NocConfig {
@@ -124,6 +135,7 @@ struct DramConfig {
 
 struct RunConfig {
   uint32_t kernel_launch_latency_cycles = 5000;
+  uint32_t cta_launch_latency_cycles = 50;  // a slot becomes free to the next CTA's first issue
   uint32_t window_cycles = 32;            // look-ahead window; never above the smallest one-way latency
   uint64_t deadlock_cycles = 1'000'000;   // no progress at all for so long ends the run
   uint32_t concurrent_kernels = 128;

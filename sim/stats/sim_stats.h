@@ -31,7 +31,9 @@ struct SmStats {
   uint64_t stall_lg_throttle = 0;
   uint64_t stall_barrier = 0;
   uint64_t stall_membar = 0;
-  uint64_t stall_misc = 0;
+  uint64_t stall_branch_resolving = 0;
+  uint64_t stall_sleeping = 0;
+  uint64_t stall_drain = 0;
   // Instructions by unit.
   uint64_t inst_fp32 = 0;
   uint64_t inst_int = 0;
