@@ -51,10 +51,11 @@ struct ConfigWarning {
 // Immutable after Load.
 struct Config {
   GpuConfig gpu;
-  std::vector<ResolvedSetting> settings;  // every setting, table order
+  // Every setting that has an effect, and those without one that an input gave; table order.
+  std::vector<ResolvedSetting> settings;
   std::vector<ConfigWarning> warnings;
-  std::string digest;                     // SHA-256 of the canonical "name value\n" text, names excluded
-                                          // that cannot change a result (none so far)
+  std::string digest;                     // SHA-256 of the canonical "-name value\n" lines of the settings
+                                          // that have an effect
   uint32_t options_read = 0;              // options met in files, before overriding
 };
 

@@ -1,6 +1,7 @@
 // The resolved configuration of one simulated GPU: plain structs, defaults = RTX 4090 as the hardware is.
 // settings.cc binds every member to exactly one setting (name, unit, range, help, source); parser, docs,
-// --help, validation, JSON and digest are derived from that table.
+// --help, validation, JSON and digest are derived from that table. The few members marked "derived" follow
+// from others when a configuration has been read.
 #pragma once
 
 #include <array>
@@ -37,11 +38,15 @@ struct ClockConfig {
   uint32_t noc_khz = 2'520'000;
   uint32_t l2_khz = 2'520'000;
   uint32_t dram_khz = 5'250'500;
+
+  friend bool operator==(const ClockConfig&, const ClockConfig&) = default;
 };
 
 struct UnitTiming {
   uint32_t latency_cycles = 0;   // issue to dependent issue
   uint32_t interval_cycles = 0;  // between two issues to the unit, a sub-core
+
+  friend bool operator==(const UnitTiming&, const UnitTiming&) = default;
 };
 
 // One row for each ExecUnit that has a pipeline (memory is in L1Config). A sub-core has two 16-lane
@@ -62,14 +67,18 @@ struct ExecConfig {
   uint32_t predicate_latency_cycles = 13;
   uint32_t tensor_macs_per_cycle = 128;   // FP16 dense, a sub-core; other types in fixed ratios to it
   uint32_t tensor_fp32_accumulate_factor = 2;  // GeForce: FP32 accumulation halves the rate
+
+  friend bool operator==(const ExecConfig&, const ExecConfig&) = default;
 };
 
 struct SmConfig {
-  uint32_t num_sms = 128;
+  uint32_t clusters = 128;
+  uint32_t sms_per_cluster = 1;
+  uint32_t num_sms = 128;                   // derived: clusters x sms_per_cluster
   uint32_t sub_cores = 4;
   uint32_t max_threads = 1536;
   uint32_t max_ctas = 24;
-  uint32_t max_warps = 48;
+  uint32_t max_warps = 48;                  // derived: max_threads / 32
   uint32_t registers = 65536;
   uint32_t register_alloc_unit = 256;       // registers a warp
   uint32_t max_shmem_cta_bytes = 101376;    // 99 KiB
@@ -79,6 +88,8 @@ struct SmConfig {
   uint32_t num_carveouts = 6;
   uint32_t unified_l1_kib = 128;
   uint32_t scheduler = 0;                   // 0 greedy-then-youngest (CGGTY), 1 loose round robin, 2 oldest
+
+  friend bool operator==(const SmConfig&, const SmConfig&) = default;
 };
 
 struct L1Config {
@@ -98,6 +109,8 @@ struct L1Config {
   uint32_t membar_cta_cycles = 53;
   uint32_t membar_gpu_cycles = 186;
   uint32_t membar_sys_cycles = 2900;
+
+  friend bool operator==(const L1Config&, const L1Config&) = default;
 };
 
 struct NocConfig {
@@ -106,15 +119,20 @@ struct NocConfig {
   uint32_t latency_spread_cycles = 58;    // +/- over the SM x slice table (L40: 222..339)
   uint32_t sm_port_bytes = 64;            // a cycle and direction
   uint32_t slice_port_bytes = 64;
+
+  friend bool operator==(const NocConfig&, const NocConfig&) = default;
 };
 
 struct L2Config {
   CacheConfig cache{true, true, 768, 128, 16, 'L', 'B', 'm', 'L', 'L', 'A', 192, 4, 32, 0, 32};  // a slice
-  uint32_t slices = 48;
+  uint32_t slices_per_channel = 2;
+  uint32_t slices = 48;                   // derived: DRAM channels x slices_per_channel
   uint32_t latency_cycles = 60;           // tag + data of a slice
   uint32_t hash = 0;                      // 0 uniform XOR-fold, 1 modulo, ...
   uint32_t atomic_latency_cycles = 20;    // added to a hit by a read-modify-write
   bool memcpy_fills = true;               // MemcpyHtoD leaves its last lines in L2
+
+  friend bool operator==(const L2Config&, const L2Config&) = default;
 };
 
 struct DramConfig {
@@ -131,6 +149,8 @@ struct DramConfig {
   uint32_t cdlr = 15, wr = 36, rtpl = 6;
   uint32_t refresh_interval_ns = 1900;
   uint32_t refresh_ns = 120;
+
+  friend bool operator==(const DramConfig&, const DramConfig&) = default;
 };
 
 struct RunConfig {
@@ -139,6 +159,8 @@ struct RunConfig {
   uint32_t window_cycles = 32;            // look-ahead window; never above the smallest one-way latency
   uint64_t deadlock_cycles = 1'000'000;   // no progress at all for so long ends the run
   uint32_t concurrent_kernels = 128;
+
+  friend bool operator==(const RunConfig&, const RunConfig&) = default;
 };
 
 struct GpuConfig {
@@ -151,6 +173,8 @@ struct GpuConfig {
   L2Config l2;
   DramConfig dram;
   RunConfig run;
+
+  friend bool operator==(const GpuConfig&, const GpuConfig&) = default;
 };
 
 }  // namespace sm89
