@@ -97,11 +97,14 @@ struct DecodedInst {
   bool writes_predicate = false;     // ISETP and the like: the trace may not list the destination
   bool guessed = false;              // mapped from a foreign opcode or treated as NOP on request
   bool has_control_bits = false;
+  bool arrives_only = false;         // BAR.ARV: counts at the barrier without waiting
   uint8_t num_dests = 0;
   uint8_t num_sources = 0;
   std::array<RegRange, kMaxDests> dests{};      // widened from the opcode (64/128-bit, tensor)
   std::array<RegRange, kMaxSources> sources{};
-  int64_t immediate = 0;             // DEPBAR group count, BAR id where the trace has it
+  // DEPBAR: group count. BAR: barrier number 0..15, kUnknownBarrier when the trace does not tell it.
+  static constexpr int64_t kUnknownBarrier = -1;
+  int64_t immediate = 0;
   TensorOp tensor;
   ControlBits bits;
 };

@@ -1,0 +1,92 @@
+#include <cstdint>
+#include <set>
+#include <string_view>
+
+#include "sim/isa/decoded_inst.h"
+#include "sim/isa/modifiers.h"
+#include "sim/isa/opcode_table.h"
+#include "sim/isa/operands.h"
+
+namespace sm89 {
+namespace {
+
+// Control field of the 128-bit word, bits 105..125 (core-model notes 1.1; checked against ptxas output).
+ControlBits ReadControlBits(const std::array<uint8_t, 16>& encoding) {
+  uint64_t high = 0;
+  for (int i = 15; i >= 8; --i) high = high << 8 | encoding[i];
+  const uint64_t field = high >> 41;
+  ControlBits bits;
+  bits.stall_cycles = field & 0xf;
+  bits.yield = (field >> 4 & 1) == 0;  // stored inverted: 1 keeps the warp
+  bits.write_counter = field >> 5 & 7;
+  bits.read_counter = field >> 8 & 7;
+  bits.wait_mask = field >> 11 & 0x3f;
+  bits.reuse_mask = field >> 17 & 7;
+  return bits;
+}
+
+bool BypassesL1(const DecodedInst& inst, std::string_view opcode) {
+  const bool device_memory =
+      inst.space == MemSpace::kGlobal || inst.space == MemSpace::kGeneric || inst.space == MemSpace::kTexture;
+  if (!device_memory) return false;
+  if (inst.mem_op == MemOp::kAtomic || inst.mem_op == MemOp::kReduction) return true;
+  return inst.scope == Scope::kGpu || inst.scope == Scope::kSys || HasModifier(opcode, "BYPASS");
+}
+
+// The tracer keeps the last immediate of the text. For "BAR.SYNC id, count" that is the thread count, a
+// positive multiple of 32 that no barrier number (0..15) reaches: the number is then unknown.
+int64_t BarrierNumber(const StaticInst& raw) {
+  if (!raw.has_immediate) return DecodedInst::kUnknownBarrier;
+  return raw.immediate >= 0 && raw.immediate <= 15 ? raw.immediate : DecodedInst::kUnknownBarrier;
+}
+
+// False when the opcode is not one that SM89 has or can stand for.
+bool DecodeOne(const StaticInst& raw, uint32_t binary_version, DecodedInst* inst) {
+  const std::string_view base = BaseMnemonic(raw.opcode);
+  const std::string_view counterpart = CounterpartOnSm89(base, binary_version);
+  const OpcodeRow* row = FindOpcode(counterpart);
+  if (row == nullptr) return false;
+  if (row->unit == ExecUnit::kTensor && !ParseTensorOp(raw.opcode, &inst->tensor)) return false;
+  inst->unit = row->unit;
+  inst->space = row->space;
+  inst->mem_op = row->mem_op;
+  inst->control = row->control;
+  inst->scope = ScopeOf(*row, raw.opcode);
+  inst->width_bytes = AccessWidthBytes(*row, raw.opcode);
+  inst->matrices = row->mem_op == MemOp::kLoadMatrix ? MatrixCount(raw.opcode) : 0;
+  inst->bypass_l1 = BypassesL1(*inst, raw.opcode);
+  inst->writes_predicate = row->Has(kWritesPredicate);
+  inst->guessed = counterpart != base;
+  inst->immediate = row->control == ControlOp::kBarrier ? BarrierNumber(raw) : raw.immediate;
+  inst->arrives_only = row->control == ControlOp::kBarrier && HasModifier(raw.opcode, "ARV");
+  DecodeOperands(*row, raw, inst);
+  return true;
+}
+
+}  // namespace
+
+DecodedKernel DecodeKernel(std::span<const StaticInst> table, const DecodeOptions& options) {
+  DecodedKernel kernel;
+  kernel.insts.reserve(table.size());
+  std::set<std::string_view> unknown;
+  for (size_t id = 0; id < table.size(); ++id) {
+    const StaticInst& raw = table[id];
+    DecodedInst inst;
+    if (!DecodeOne(raw, options.binary_version, &inst)) {
+      inst = DecodedInst{};  // a NOP that reads and writes nothing
+      inst.guessed = true;
+      if (unknown.insert(raw.opcode).second) {
+        kernel.unknown.push_back({raw.opcode, static_cast<uint32_t>(id)});
+      }
+    }
+    inst.pc = raw.pc;
+    if (raw.has_encoding) {
+      inst.has_control_bits = true;
+      inst.bits = ReadControlBits(raw.encoding);
+    }
+    kernel.insts.push_back(inst);
+  }
+  return kernel;
+}
+
+}  // namespace sm89
