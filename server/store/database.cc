@@ -17,8 +17,9 @@ constexpr int kLayoutVersion = 1;
 
 class SqliteDatabase final : public Database {
  public:
-  SqliteDatabase(std::unique_ptr<SqliteConnection> writer, std::unique_ptr<SqliteConnection> reader)
-      : writer_(std::move(writer)), reader_(std::move(reader)) {}
+  SqliteDatabase(DatabaseOptions options, std::unique_ptr<SqliteConnection> writer,
+                 std::unique_ptr<SqliteConnection> reader)
+      : options_(std::move(options)), writer_(std::move(writer)), reader_(std::move(reader)) {}
 
   absl::Status Migrate(std::string_view component, std::span<const Migration> migrations) override {
     MutexLock lock(write_mutex_);
@@ -47,7 +48,12 @@ class SqliteDatabase final : public Database {
 
   absl::Status Write(const Body& body) override {
     MutexLock lock(write_mutex_);
-    return writer_->RunTransaction("BEGIN IMMEDIATE", body);
+    if (!options_.on_write || options_.clock == nullptr) return writer_->RunTransaction("BEGIN IMMEDIATE", body);
+    const SteadyTime start = options_.clock->SteadyNow();
+    const absl::Status status = writer_->RunTransaction("BEGIN IMMEDIATE", body);
+    const std::chrono::duration<double> took = options_.clock->SteadyNow() - start;
+    options_.on_write(took.count(), status.ok());
+    return status;
   }
 
   absl::Status Read(const Body& body) override {
@@ -69,6 +75,7 @@ class SqliteDatabase final : public Database {
     });
   }
 
+  const DatabaseOptions options_;
   Mutex write_mutex_;
   Mutex read_mutex_;
   std::unique_ptr<SqliteConnection> writer_ SM89_GUARDED_BY(write_mutex_);
@@ -114,7 +121,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& 
   RETURN_IF_ERROR(PrepareLayout(*writer, options.path));
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> reader, SqliteConnection::Open(options));
   RETURN_IF_ERROR(reader->Execute("PRAGMA query_only=ON"));
-  return std::make_unique<SqliteDatabase>(std::move(writer), std::move(reader));
+  return std::make_unique<SqliteDatabase>(options, std::move(writer), std::move(reader));
 }
 
 }  // namespace sm89

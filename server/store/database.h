@@ -20,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/os/clock.h"
 
 namespace sm89 {
 
@@ -88,6 +89,9 @@ struct Migration {
 struct DatabaseOptions {
   std::string path;
   int busy_timeout_ms = 5000;  // for other processes that lock the file (backup, a shell)
+  const Clock* clock = nullptr;  // for `on_write` only
+  // After each Write: how long it took once its turn had come (body and commit), and whether it was stored.
+  std::function<void(double seconds, bool stored)> on_write;
 };
 
 // Errors: RESOURCE_EXHAUSTED disk full; UNAVAILABLE locked by another process past the timeout; ALREADY_EXISTS

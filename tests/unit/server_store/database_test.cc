@@ -187,6 +187,23 @@ TEST_F(DatabaseTest, ManyThreadsWriteAndRead) {
   EXPECT_EQ(Count(*db), kThreads * kEach);
 }
 
+TEST_F(DatabaseTest, TellsWhatEachWriteCameTo) {
+  std::vector<bool> stored;
+  DatabaseOptions options;
+  options.path = dir_.File("db");
+  options.clock = &SystemClock();
+  options.on_write = [&](double seconds, bool ok) {
+    EXPECT_GE(seconds, 0);
+    stored.push_back(ok);
+  };
+  auto db = Database::Open(options);
+  ASSERT_TRUE(db.ok());
+  ASSERT_TRUE((*db)->Migrate("t", kTables).ok());
+  EXPECT_TRUE(Insert(**db, "x", 1).ok());
+  EXPECT_FALSE(Insert(**db, "x", 1).ok());
+  EXPECT_EQ(stored, (std::vector<bool>{true, false}));
+}
+
 TEST_F(DatabaseTest, ABackUpHoldsEverything) {
   auto db = Open();
   ASSERT_TRUE(db->Migrate("t", kTables).ok());
