@@ -15,9 +15,9 @@ JobMetrics::JobMetrics(prometheus::Registry& registry)
                                   "Leases that ran out: the attempt was given up.")),
       transitions_(MakeCounters<JobStateLabel, kNumJobStateLabels>(registry, "sm89_job_transitions_total",
                                                                    "Jobs that entered a state.", "state")),
-      finished_(MakeCounters<JobOutcome, kNumJobOutcomes>(registry, "sm89_jobs_finished_total",
-                                                          "Jobs that reached a final state.", "outcome")),
-      requeues_(MakeCounters<RequeueReason, kNumRequeueReasons>(
+      finished_(MakeCounters<JobOutcomeLabel, kNumJobOutcomeLabels>(
+          registry, "sm89_jobs_finished_total", "Jobs that reached a final state.", "outcome")),
+      requeues_(MakeCounters<RequeueReasonLabel, kNumRequeueReasonLabels>(
           registry, "sm89_job_requeues_total", "Attempts that ended without a result and were queued again.",
           "reason")) {
   auto& failures = prometheus::BuildCounter()
@@ -31,8 +31,8 @@ JobMetrics::JobMetrics(prometheus::Registry& registry)
                         .Name("sm89_job_duration_seconds")
                         .Help("From the first start of a job to its end.")
                         .Register(registry);
-  for (size_t i = 0; i < kNumJobOutcomes; ++i) {
-    const std::string outcome(Name(static_cast<JobOutcome>(i)));
+  for (size_t i = 0; i < kNumJobOutcomeLabels; ++i) {
+    const std::string outcome(Name(static_cast<JobOutcomeLabel>(i)));
     durations_[i] = &durations.Add({{"outcome", outcome}}, JobTimeBuckets());
   }
   queue_wait_ = &prometheus::BuildHistogram()
@@ -46,11 +46,11 @@ void JobMetrics::Submitted() { submitted_->Increment(); }
 void JobMetrics::AnsweredFromCache() { cache_hits_->Increment(); }
 void JobMetrics::Transition(JobStateLabel to) { transitions_[static_cast<size_t>(to)]->Increment(); }
 void JobMetrics::LeftQueue(double wait_seconds) { queue_wait_->Observe(wait_seconds < 0 ? 0 : wait_seconds); }
-void JobMetrics::Requeued(RequeueReason reason) { requeues_[static_cast<size_t>(reason)]->Increment(); }
+void JobMetrics::Requeued(RequeueReasonLabel reason) { requeues_[static_cast<size_t>(reason)]->Increment(); }
 void JobMetrics::LostContact() { lost_contacts_->Increment(); }
 void JobMetrics::LeaseExpired() { lease_expiries_->Increment(); }
 
-void JobMetrics::Finished(JobOutcome outcome, double run_seconds) {
+void JobMetrics::Finished(JobOutcomeLabel outcome, double run_seconds) {
   finished_[static_cast<size_t>(outcome)]->Increment();
   if (run_seconds >= 0) durations_[static_cast<size_t>(outcome)]->Observe(run_seconds);
 }

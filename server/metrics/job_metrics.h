@@ -17,14 +17,14 @@ class Registry;
 
 namespace sm89 {
 
-enum class JobOutcome : uint8_t { kSucceeded, kFailed, kCancelled };
-inline constexpr size_t kNumJobOutcomes = 3;
-std::string_view Name(JobOutcome outcome);
+enum class JobOutcomeLabel : uint8_t { kSucceeded, kFailed, kCancelled };
+inline constexpr size_t kNumJobOutcomeLabels = 3;
+std::string_view Name(JobOutcomeLabel outcome);
 
 // Why an attempt ended without a result and its job went back to the queue.
-enum class RequeueReason : uint8_t { kLostContact, kWorkerDied, kDaemonRestart };
-inline constexpr size_t kNumRequeueReasons = 3;
-std::string_view Name(RequeueReason reason);
+enum class RequeueReasonLabel : uint8_t { kLostContact, kWorkerDied, kDaemonRestart };
+inline constexpr size_t kNumRequeueReasonLabels = 3;
+std::string_view Name(RequeueReasonLabel reason);
 
 inline constexpr size_t kNumStatusCodes = 17;
 
@@ -38,10 +38,10 @@ class JobMetrics {
   // A queued job was given to a worker after `wait_seconds` in the queue.
   void LeftQueue(double wait_seconds);
   // `run_seconds`: from the first start to the end; negative = it never ran (then not in the histogram).
-  void Finished(JobOutcome outcome, double run_seconds);
+  void Finished(JobOutcomeLabel outcome, double run_seconds);
   // With Finished(kFailed): the canonical code of the error.
   void FailedWith(absl::StatusCode code);
-  void Requeued(RequeueReason reason);
+  void Requeued(RequeueReasonLabel reason);
   void LostContact();
   void LeaseExpired();
 
@@ -51,10 +51,10 @@ class JobMetrics {
   prometheus::Counter* lost_contacts_;
   prometheus::Counter* lease_expiries_;
   std::array<prometheus::Counter*, kNumJobStateLabels> transitions_;
-  std::array<prometheus::Counter*, kNumJobOutcomes> finished_;
+  std::array<prometheus::Counter*, kNumJobOutcomeLabels> finished_;
   std::array<prometheus::Counter*, kNumStatusCodes> failures_;
-  std::array<prometheus::Counter*, kNumRequeueReasons> requeues_;
-  std::array<prometheus::Histogram*, kNumJobOutcomes> durations_;
+  std::array<prometheus::Counter*, kNumRequeueReasonLabels> requeues_;
+  std::array<prometheus::Histogram*, kNumJobOutcomeLabels> durations_;
   prometheus::Histogram* queue_wait_;
 };
 

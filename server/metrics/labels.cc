@@ -20,13 +20,13 @@ constexpr std::array<std::string_view, kNumJobStateLabels> kJobStates = {
     "queued", "starting", "running", "lost_contact", "cancelling", "succeeded", "failed", "cancelled"};
 constexpr std::array<std::string_view, kNumWorkerStateLabels> kWorkerStates = {
     "starting", "idle", "busy", "lost_contact", "draining", "stopped", "backoff"};
-constexpr std::array<std::string_view, kNumJobOutcomes> kOutcomes = {"succeeded", "failed", "cancelled"};
-constexpr std::array<std::string_view, kNumRequeueReasons> kRequeueReasons = {"lost_contact", "worker_died",
-                                                                              "daemon_restart"};
-constexpr std::array<std::string_view, kNumWorkerExits> kWorkerExits = {"normal", "error", "signal",
-                                                                        "out_of_memory", "killed"};
-constexpr std::array<std::string_view, kNumUploadEnds> kUploadEnds = {"stored", "deduplicated"};
-constexpr std::array<std::string_view, kNumUploadFailures> kUploadFailures = {
+constexpr std::array<std::string_view, kNumJobOutcomeLabels> kOutcomes = {"succeeded", "failed", "cancelled"};
+constexpr std::array<std::string_view, kNumRequeueReasonLabels> kRequeueReasons = {
+    "lost_contact", "worker_died", "daemon_restart"};
+constexpr std::array<std::string_view, kNumWorkerExitLabels> kWorkerExits = {"normal", "error", "signal",
+                                                                             "out_of_memory", "killed"};
+constexpr std::array<std::string_view, kNumUploadEndLabels> kUploadEnds = {"stored", "deduplicated"};
+constexpr std::array<std::string_view, kNumUploadFailureLabels> kUploadFailures = {
     "invalid_trace", "bad_digest", "too_large", "abandoned", "store_error"};
 constexpr std::array<std::string_view, kNumTraceErrorKinds> kTraceErrorKinds = {
     "malformed", "missing_file", "unsupported", "unknown_opcode", "limit", "other"};
@@ -35,11 +35,11 @@ constexpr std::array<std::string_view, kNumTraceErrorKinds> kTraceErrorKinds = {
 
 std::string_view Name(JobStateLabel state) { return At(kJobStates, state); }
 std::string_view Name(WorkerStateLabel state) { return At(kWorkerStates, state); }
-std::string_view Name(JobOutcome outcome) { return At(kOutcomes, outcome); }
-std::string_view Name(RequeueReason reason) { return At(kRequeueReasons, reason); }
-std::string_view Name(WorkerExit exit) { return At(kWorkerExits, exit); }
-std::string_view Name(UploadEnd end) { return At(kUploadEnds, end); }
-std::string_view Name(UploadFailure failure) { return At(kUploadFailures, failure); }
+std::string_view Name(JobOutcomeLabel outcome) { return At(kOutcomes, outcome); }
+std::string_view Name(RequeueReasonLabel reason) { return At(kRequeueReasons, reason); }
+std::string_view Name(WorkerExitLabel exit) { return At(kWorkerExits, exit); }
+std::string_view Name(UploadEndLabel end) { return At(kUploadEnds, end); }
+std::string_view Name(UploadFailureLabel failure) { return At(kUploadFailures, failure); }
 std::string_view Name(TraceErrorKind kind) { return At(kTraceErrorKinds, kind); }
 
 }  // namespace sm89

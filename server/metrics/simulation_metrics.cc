@@ -43,7 +43,7 @@ SimulationMetrics::SimulationMetrics(prometheus::Registry& registry, std::span<c
   }
 }
 
-void SimulationMetrics::AttemptStarted(const AttemptKey& key, bool reattached) {
+void SimulationMetrics::AttemptStarted(const SimulatedAttempt& key, bool reattached) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (attempts_.size() >= kMaxAttempts) {
     Log(LogLevel::kWarn, "metrics_attempts_full", {{"job_id", key.job_id}, {"limit", kMaxAttempts}});
@@ -52,7 +52,7 @@ void SimulationMetrics::AttemptStarted(const AttemptKey& key, bool reattached) {
   attempts_.try_emplace(key, Attempt{.has_baseline = !reattached});
 }
 
-void SimulationMetrics::AttemptProgress(const AttemptKey& key, const AttemptReport& report) {
+void SimulationMetrics::AttemptProgress(const SimulatedAttempt& key, const AttemptReport& report) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto it = attempts_.find(key);
   if (it == attempts_.end()) return;
@@ -75,7 +75,7 @@ void SimulationMetrics::AttemptProgress(const AttemptKey& key, const AttemptRepo
   }
 }
 
-void SimulationMetrics::AttemptEnded(const AttemptKey& key) {
+void SimulationMetrics::AttemptEnded(const SimulatedAttempt& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
   attempts_.erase(key);
 }

@@ -22,10 +22,10 @@ class Registry;
 namespace sm89 {
 
 // Names one run of one job. Only a key: it never becomes a label.
-struct AttemptKey {
+struct SimulatedAttempt {
   std::string job_id;
   uint32_t attempt = 0;
-  friend auto operator<=>(const AttemptKey&, const AttemptKey&) = default;
+  friend auto operator<=>(const SimulatedAttempt&, const SimulatedAttempt&) = default;
 };
 
 struct IntervalStatistic {
@@ -46,12 +46,12 @@ class SimulationMetrics {
 
   // A new attempt counts from 0. One that came back after a daemon restart was counted before: its first
   // report after `reattached` only sets where counting goes on.
-  void AttemptStarted(const AttemptKey& key, bool reattached = false);
+  void AttemptStarted(const SimulatedAttempt& key, bool reattached = false);
   // A report that is not newer than the last one (no cycle more) adds nothing; so a repeated heartbeat is
   // harmless. Reports of an attempt that was not started, or has ended, are ignored.
-  void AttemptProgress(const AttemptKey& key, const AttemptReport& report);
+  void AttemptProgress(const SimulatedAttempt& key, const AttemptReport& report);
   // However it ended. Give the final report to AttemptProgress first.
-  void AttemptEnded(const AttemptKey& key);
+  void AttemptEnded(const SimulatedAttempt& key);
 
   struct Live {
     double warp_instructions_per_second = 0;  // sum over running attempts
@@ -71,7 +71,7 @@ class SimulationMetrics {
   prometheus::Counter* warp_instructions_;
   std::unordered_map<std::string, prometheus::Counter*> statistics_;  // by StatDef::name; fixed at start
   mutable std::mutex mutex_;                                          // guards attempts_
-  std::map<AttemptKey, Attempt> attempts_;
+  std::map<SimulatedAttempt, Attempt> attempts_;
 };
 
 }  // namespace sm89

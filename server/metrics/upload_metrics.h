@@ -15,19 +15,19 @@ class Registry;
 
 namespace sm89 {
 
-enum class UploadEnd : uint8_t { kStored, kDeduplicated };
-inline constexpr size_t kNumUploadEnds = 2;
-std::string_view Name(UploadEnd end);
+enum class UploadEndLabel : uint8_t { kStored, kDeduplicated };
+inline constexpr size_t kNumUploadEndLabels = 2;
+std::string_view Name(UploadEndLabel end);
 
-enum class UploadFailure : uint8_t {
+enum class UploadFailureLabel : uint8_t {
   kInvalidTrace,  // finalize read it and refused it
   kBadDigest,     // size or digest differ from what was declared
   kTooLarge,      // a limit or the disk reserve
   kAbandoned,     // expired or aborted by the client
   kStoreError,    // our disk or database
 };
-inline constexpr size_t kNumUploadFailures = 5;
-std::string_view Name(UploadFailure failure);
+inline constexpr size_t kNumUploadFailureLabels = 5;
+std::string_view Name(UploadFailureLabel failure);
 
 // What reading a trace found wrong.
 enum class TraceErrorKind : uint8_t {
@@ -50,15 +50,15 @@ class UploadMetrics {
 
   void Started();
   void Received(uint64_t bytes);
-  void Finished(UploadEnd end);
-  void Failed(UploadFailure failure);
+  void Finished(UploadEndLabel end);
+  void Failed(UploadFailureLabel failure);
   void TraceError(TraceErrorKind kind);
 
  private:
   prometheus::Counter* started_;
   prometheus::Counter* bytes_;
-  std::array<prometheus::Counter*, kNumUploadEnds> finished_;
-  std::array<prometheus::Counter*, kNumUploadFailures> failed_;
+  std::array<prometheus::Counter*, kNumUploadEndLabels> finished_;
+  std::array<prometheus::Counter*, kNumUploadFailureLabels> failed_;
   std::array<prometheus::Counter*, kNumTraceErrorKinds> trace_errors_;
 };
 

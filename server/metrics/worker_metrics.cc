@@ -10,11 +10,11 @@ WorkerMetrics::WorkerMetrics(prometheus::Registry& registry)
                             "Worker processes started to replace one that ended unasked.")),
       reattaches_(MakeCounter(registry, "sm89_worker_reattaches_total",
                               "Workers that came back with their session after a broken connection.")),
-      exits_(MakeCounters<WorkerExit, kNumWorkerExits>(registry, "sm89_worker_exits_total",
-                                                       "Worker processes that ended, by how.", "how")) {}
+      exits_(MakeCounters<WorkerExitLabel, kNumWorkerExitLabels>(
+          registry, "sm89_worker_exits_total", "Worker processes that ended, by how.", "how")) {}
 
 void WorkerMetrics::Started() { starts_->Increment(); }
-void WorkerMetrics::Exited(WorkerExit how) { exits_[static_cast<size_t>(how)]->Increment(); }
+void WorkerMetrics::Exited(WorkerExitLabel how) { exits_[static_cast<size_t>(how)]->Increment(); }
 void WorkerMetrics::Restarted() { restarts_->Increment(); }
 void WorkerMetrics::Reattached() { reattaches_->Increment(); }
 

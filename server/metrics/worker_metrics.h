@@ -14,22 +14,22 @@ class Registry;
 namespace sm89 {
 
 // How a worker process ended.
-enum class WorkerExit : uint8_t {
+enum class WorkerExitLabel : uint8_t {
   kNormal,       // asked to stop, exit code 0
   kError,        // another exit code
   kSignal,       // crash or assertion: ended by a signal that we did not send
   kOutOfMemory,  // over its memory limit
   kKilled,       // by us: cancel, hang, time limit
 };
-inline constexpr size_t kNumWorkerExits = 5;
-std::string_view Name(WorkerExit exit);
+inline constexpr size_t kNumWorkerExitLabels = 5;
+std::string_view Name(WorkerExitLabel exit);
 
 class WorkerMetrics {
  public:
   explicit WorkerMetrics(prometheus::Registry& registry);
 
   void Started();
-  void Exited(WorkerExit how);
+  void Exited(WorkerExitLabel how);
   void Restarted();   // a process started to replace one that ended unasked
   void Reattached();  // a worker came back after a daemon restart or a broken connection
 
@@ -37,7 +37,7 @@ class WorkerMetrics {
   prometheus::Counter* starts_;
   prometheus::Counter* restarts_;
   prometheus::Counter* reattaches_;
-  std::array<prometheus::Counter*, kNumWorkerExits> exits_;
+  std::array<prometheus::Counter*, kNumWorkerExitLabels> exits_;
 };
 
 }  // namespace sm89

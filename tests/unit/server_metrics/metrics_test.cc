@@ -58,11 +58,11 @@ TEST(Metrics, JobCallsMoveTheirCounters) {
   metrics.jobs().Transition(JobStateLabel::kLostContact);
   metrics.jobs().LeftQueue(5);
   metrics.jobs().LeftQueue(-1);  // a clock that was set back
-  metrics.jobs().Finished(JobOutcome::kFailed, 12);
-  metrics.jobs().Finished(JobOutcome::kCancelled, -1);
+  metrics.jobs().Finished(JobOutcomeLabel::kFailed, 12);
+  metrics.jobs().Finished(JobOutcomeLabel::kCancelled, -1);
   metrics.jobs().FailedWith(absl::StatusCode::kInvalidArgument);
   metrics.jobs().FailedWith(static_cast<absl::StatusCode>(99));
-  metrics.jobs().Requeued(RequeueReason::kWorkerDied);
+  metrics.jobs().Requeued(RequeueReasonLabel::kWorkerDied);
   const auto s = Samples(metrics);
   EXPECT_EQ(s.at("sm89_jobs_submitted_total"), 1);
   EXPECT_EQ(s.at(R"(sm89_job_transitions_total{state="lost_contact"})"), 1);
@@ -102,7 +102,7 @@ TEST(Metrics, NoCallAddsASeriesExceptStatusCodes) {
   metrics.SetLiveStateSource([] { return LiveState{}; });
   const auto before = Keys(Samples(metrics));
   for (int i = 0; i < 50; ++i) {
-    const AttemptKey key{"job-" + std::to_string(i), 1};
+    const SimulatedAttempt key{"job-" + std::to_string(i), 1};
     const std::array<IntervalStatistic, 2> interval = {{{"l2_read_sectors", 1}, {"no_such_statistic", 1}}};
     metrics.simulation().AttemptStarted(key);
     metrics.simulation().AttemptProgress(key, {.cycles = 1, .warp_instructions = 1, .interval = interval});
@@ -111,7 +111,7 @@ TEST(Metrics, NoCallAddsASeriesExceptStatusCodes) {
     metrics.rpcs().Started(method);
     metrics.rpcs().Finished(method, absl::StatusCode::kOk, 0.1);
     metrics.uploads().TraceError(static_cast<TraceErrorKind>(i % kNumTraceErrorKinds));
-    metrics.workers().Exited(static_cast<WorkerExit>(i % kNumWorkerExits));
+    metrics.workers().Exited(static_cast<WorkerExitLabel>(i % kNumWorkerExitLabels));
   }
   EXPECT_EQ(Keys(Samples(metrics)), before);
   EXPECT_EQ(Samples(metrics).at(R"(sm89_rpc_requests_total{code="OK",method="unknown"})"), 50);
@@ -168,7 +168,7 @@ class SimulationMetricsTest : public ::testing::Test {
 
   Metrics metrics_{TestSetup()};
   SimulationMetrics& simulation_ = metrics_.simulation();
-  const AttemptKey key_{"j1", 1};
+  const SimulatedAttempt key_{"j1", 1};
 };
 
 TEST_F(SimulationMetricsTest, OnlyServiceSumsBecomeCounters) {
