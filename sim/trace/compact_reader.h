@@ -29,7 +29,8 @@ struct AccessShape {
   // True when offsets[i] == i * stride for all i.
   bool strided = false;
   int64_t stride = 0;
-  // Dense number of this shape within the kernel's reader, for caches keyed by shape.
+  // Number within the reader, for caches keyed by shape: the same shape object has the same id in every run
+  // and each time its chunk is unpacked. Equal shapes in different chunks have different ids.
   uint32_t id = 0;
 };
 
@@ -48,8 +49,11 @@ class CtaTrace;
 class WarpCursor {
  public:
   virtual ~WarpCursor() = default;
-  // False at the end of the warp's trace. The shape pointer stays valid until the next call of Next.
+  // False at the end of the warp's trace, and when the file turns out to be damaged: then `status` says so.
+  // The shape pointer stays valid until the next call of Next.
   virtual bool Next(DynInst* inst) = 0;
+  // OK, or why Next ended early (DATA_LOSS naming file and offset). Check it once Next has said false.
+  virtual const absl::Status& status() const = 0;
   // Instructions not yet given.
   virtual uint64_t remaining() const = 0;
 };
@@ -78,7 +82,7 @@ class CompactReader {
   virtual uint64_t NumCtas(uint32_t kernel) const = 0;
   // CTA number `index` in file order (0 .. NumCtas-1). Thread-safe.
   virtual absl::StatusOr<std::unique_ptr<CtaTrace>> OpenCta(uint32_t kernel, uint64_t index) = 0;
-  // Verifies every chunk's checksum and decodes everything once.
+  // Verifies every chunk's checksum, decodes everything once and recomputes the digest.
   virtual absl::Status VerifyAll() = 0;
 };
 

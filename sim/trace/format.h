@@ -1,0 +1,54 @@
+// Constants of the compact trace format. FORMAT.md is the description; this file is the only place where
+// its numbers live in code.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace sm89 {
+
+// First bytes of every file. The line feed catches transfers that rewrite line ends.
+inline constexpr std::string_view kCompactMagic{"SM89TRC\n", 8};
+inline constexpr uint32_t kCompactVersion = 1;
+inline constexpr size_t kCompactHeaderBytes = 256;
+
+enum class SectionKind : uint32_t { kSet = 1, kKernels = 2, kStatics = 3, kChunks = 4 };
+// Sections in the order of the header's table and of the file.
+inline constexpr std::array<SectionKind, 4> kSectionOrder = {SectionKind::kSet, SectionKind::kKernels,
+                                                             SectionKind::kStatics, SectionKind::kChunks};
+std::string_view Name(SectionKind kind);
+
+// Control bytes of a warp's instruction stream.
+inline constexpr uint8_t kOpExplicit = 0x80;   // clear: a run of (byte + 1) plain instructions
+inline constexpr uint8_t kOpJump = 0x40;       // static id is not the previous one + 1
+inline constexpr uint8_t kOpMask = 0x20;       // active mask changes (never together with kOpAddress)
+inline constexpr uint8_t kOpAddress = 0x10;    // carries addresses
+inline constexpr uint8_t kOpShape = 0x08;      // shape differs from the slot's last one
+inline constexpr uint8_t kOpResidual = 0x04;   // base differs from the predicted one
+inline constexpr uint8_t kOpReserved = 0x03;   // must be 0
+inline constexpr uint32_t kMaxRun = 128;
+
+// Shares of a chunk, in the order of its column table.
+enum class Column : uint8_t { kShapes, kShapeLists, kSlotLists, kBlobs, kPieces, kBases, kOps, kAux };
+inline constexpr size_t kNumColumns = 8;
+
+// What a writer aims at. A reader does not depend on these.
+inline constexpr uint32_t kSegmentInstructions = 4096;  // of one warp
+inline constexpr uint32_t kSegmentBytes = 64 << 10;     // of one warp, encoded
+inline constexpr uint32_t kSegmentShapeLanes = 4096;    // of one warp: addresses held by its own shapes
+inline constexpr uint64_t kChunkTargetBytes = 1 << 20;  // unpacked, counting 8 bytes an address held
+
+// What a reader accepts (writers keep well inside). Every allocation is checked against one of these first.
+inline constexpr uint64_t kMaxSectionBytes = uint64_t{256} << 20;  // unpacked
+inline constexpr uint64_t kMaxChunkBytes = uint64_t{16} << 20;     // unpacked
+inline constexpr uint64_t kMaxChunkAddresses = uint64_t{8} << 20;  // lanes of shapes + first bases
+inline constexpr uint64_t kMaxChunkWarps = uint64_t{1} << 20;
+inline constexpr uint64_t kMaxStatics = uint64_t{4} << 20;         // of all tables of a file
+inline constexpr uint64_t kMaxKernels = uint64_t{1} << 20;
+// Memory instructions of a kernel with a predictor of their own; instruction n uses predictor n % kMaxSlots.
+inline constexpr uint32_t kMaxSlots = 1 << 15;
+inline constexpr uint32_t kMaxWarpsPerCta = 64;  // the architecture allows 32 (1024 threads)
+
+}  // namespace sm89

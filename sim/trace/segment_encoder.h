@@ -1,0 +1,73 @@
+// Encodes a stretch of one warp's instructions (a segment). Segments decode on their own: predictors start
+// afresh in each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "sim/base/types.h"
+#include "sim/trace/base_predictor.h"
+
+namespace sm89 {
+
+struct FirstBase {
+  uint32_t slot = 0;
+  uint64_t base = 0;
+};
+
+struct EncodedSegment {
+  uint32_t instructions = 0;
+  std::string ops;                     // control bytes
+  std::string aux;                     // their operands
+  std::vector<uint32_t> shapes;        // shape numbers of the CTA, in the order of first use
+  std::vector<FirstBase> first_bases;  // by slot, ascending
+
+  uint64_t bytes() const { return ops.size() + aux.size(); }
+};
+
+// The distinct shapes of one CTA, numbered in the order met.
+class CtaShapes {
+ public:
+  // Number of the shape with this code; `*added` says whether it is new.
+  uint32_t Intern(const std::string& code, bool* added);
+  const std::string& code(uint32_t number) const { return codes_[number]; }
+  uint32_t lanes(uint32_t number) const { return lanes_[number]; }
+  size_t size() const { return codes_.size(); }
+  void Clear();
+
+ private:
+  absl::flat_hash_map<std::string, uint32_t> numbers_;
+  std::vector<std::string> codes_;
+  std::vector<uint32_t> lanes_;
+};
+
+class SegmentEncoder {
+ public:
+  // `shape` is a CtaShapes number.
+  void AddPlain(uint32_t stream_id, LaneMask mask);
+  void AddAccess(uint32_t stream_id, LaneMask mask, uint32_t slot, uint32_t shape, uint64_t base);
+  // Addresses that shapes first used here hold.
+  void CountNewShape(uint32_t lanes) { new_lanes_ += lanes; }
+
+  bool empty() const { return segment_.instructions == 0; }
+  // True when the segment should end before the next instruction.
+  bool Full() const;
+  // Ends the segment and starts the next one.
+  EncodedSegment Take();
+
+ private:
+  SlotPredictor& Slot(uint32_t slot, uint64_t base);
+  uint32_t LocalShape(uint32_t shape, bool* is_new);
+
+  EncodedSegment segment_;
+  uint32_t previous_id_ = UINT32_MAX;  // so that static 0 follows
+  LaneMask mask_ = ~LaneMask{0};
+  uint32_t run_ = 0;                   // length of the run that the last control byte states; 0 = no run
+  uint32_t new_lanes_ = 0;
+  std::vector<SlotPredictor> slots_;
+  std::vector<uint32_t> local_shapes_;  // CTA number -> place in segment_.shapes; UINT32_MAX = not there
+};
+
+}  // namespace sm89
