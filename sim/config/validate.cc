@@ -1,0 +1,152 @@
+#include "sim/config/validate.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "sim/base/types.h"
+
+namespace sm89::settings {
+namespace {
+
+// Bounds the memory that the model's tags take.
+constexpr uint64_t kMaxL2Bytes = uint64_t{1} << 30;
+constexpr uint32_t kMaxSms = 1024;
+constexpr uint32_t kMaxSlices = 1024;
+constexpr uint64_t kSectorBits = uint64_t{kSectorBytes} * 8;
+
+uint64_t Bytes(const CacheConfig& cache) { return uint64_t{cache.sets} * cache.line_bytes * cache.ways; }
+
+class Rules {
+ public:
+  explicit Rules(const GpuConfig& gpu) : gpu_(gpu) {}
+
+  std::vector<BrokenRule> Check() {
+    CheckSm();
+    CheckSharedMemory();
+    CheckL1();
+    CheckL2();
+    CheckNoc();
+    CheckDram();
+    CheckRun();
+    return std::move(broken_);
+  }
+
+ private:
+  void Require(bool holds, std::vector<std::string_view> names, std::string message, std::string expected) {
+    if (!holds) broken_.push_back({std::move(names), std::move(message), std::move(expected)});
+  }
+
+  void CheckSm() {
+    const SmConfig& sm = gpu_.sm;
+    Require(sm.num_sms <= kMaxSms, {"-gpgpu_n_clusters", "-gpgpu_n_cores_per_cluster"},
+            absl::StrCat(sm.num_sms, " SMs in all"), absl::StrCat("at most ", kMaxSms, " SMs"));
+    const uint32_t granule = sm.sub_cores * kWarpSize;
+    Require(sm.max_threads % granule == 0, {"-gpgpu_shader_core_pipeline", "-gpgpu_num_sched_per_core"},
+            absl::StrCat(sm.max_threads, " threads do not divide into warps of ", sm.sub_cores, " sub-cores"),
+            absl::StrCat("threads that are a multiple of ", granule));
+    const uint32_t registers = sm.sub_cores * sm.register_alloc_unit;
+    Require(sm.registers % registers == 0,
+            {"-gpgpu_shader_registers", "-gpgpu_sm89_register_alloc_unit", "-gpgpu_num_sched_per_core"},
+            absl::StrCat(sm.registers, " registers do not divide into allocation units of ", sm.sub_cores,
+                         " sub-cores"),
+            absl::StrCat("registers that are a multiple of ", registers));
+  }
+
+  uint32_t LargestCarveoutKib() const { return gpu_.sm.shmem_carveouts_kib[gpu_.sm.num_carveouts - 1]; }
+
+  void CheckSharedMemory() {
+    const SmConfig& sm = gpu_.sm;
+    Require(LargestCarveoutKib() < sm.unified_l1_kib, {"-gpgpu_shmem_option", "-gpgpu_unified_l1d_size"},
+            absl::StrCat("a carve-out of ", LargestCarveoutKib(), " KiB leaves no data cache in ",
+                         sm.unified_l1_kib, " KiB"),
+            absl::StrCat("carve-outs below ", sm.unified_l1_kib, " KiB"));
+    const uint64_t most = uint64_t{LargestCarveoutKib()} * 1024;
+    const uint64_t cta = uint64_t{sm.max_shmem_cta_bytes} + sm.reserved_shmem_cta_bytes;
+    Require(sm.max_shmem_cta_bytes == 0 || cta <= most,
+            {"-gpgpu_sm89_max_shmem_per_cta", "-gpgpu_shmem_option", "-gpgpu_sm89_reserved_shmem_per_cta"},
+            absl::StrCat("the largest CTA takes ", cta, " bytes, the largest carve-out has ", most),
+            "a CTA limit, with the reserved bytes, of no more than the largest carve-out");
+  }
+
+  void CheckL1() {
+    const CacheConfig& cache = gpu_.l1.cache;
+    Require(cache.present, {"-gpgpu_cache:dl1"}, "the model has no SM without an L1 data cache",
+            "a cache, not none");
+    if (!cache.present) return;
+    Require(cache.sectored, {"-gpgpu_cache:dl1"}, "the L1 data cache has sectors", "type S");
+    const uint64_t unified = uint64_t{gpu_.sm.unified_l1_kib} * 1024;
+    Require(Bytes(cache) <= unified, {"-gpgpu_cache:dl1", "-gpgpu_unified_l1d_size"},
+            absl::StrCat("sets x line x ways is ", Bytes(cache), " bytes"),
+            absl::StrCat("at most the unified array's ", unified, " bytes"));
+  }
+
+  void CheckL2() {
+    const CacheConfig& cache = gpu_.l2.cache;
+    Require(gpu_.l2.slices <= kMaxSlices, {"-gpgpu_n_mem", "-gpgpu_n_sub_partition_per_mchannel"},
+            absl::StrCat(gpu_.l2.slices, " L2 slices in all"),
+            absl::StrCat("at most ", kMaxSlices, " slices"));
+    Require(cache.present, {"-gpgpu_cache:dl2"}, "the model has no GPU without an L2", "a cache, not none");
+    if (!cache.present) return;
+    Require(cache.sectored, {"-gpgpu_cache:dl2"}, "the L2 has sectors", "type S");
+    const uint64_t bytes = Bytes(cache) * gpu_.l2.slices;
+    Require(bytes <= kMaxL2Bytes, {"-gpgpu_cache:dl2", "-gpgpu_n_mem", "-gpgpu_n_sub_partition_per_mchannel"},
+            absl::StrCat("the L2 has ", bytes, " bytes in all"),
+            absl::StrCat("at most ", kMaxL2Bytes, " bytes"));
+  }
+
+  void CheckNoc() {
+    const NocConfig& noc = gpu_.noc;
+    const uint32_t mean = std::min(noc.request_latency_cycles, noc.reply_latency_cycles);
+    const uint32_t smallest = mean > noc.latency_spread_cycles ? mean - noc.latency_spread_cycles : 0;
+    Require(smallest > 0,
+            {"-gpgpu_sm89_noc_latency_spread", "-gpgpu_sm89_noc_request_latency",
+             "-gpgpu_sm89_noc_reply_latency"},
+            absl::StrCat("the spread of ", noc.latency_spread_cycles, " leaves no latency"),
+            absl::StrCat("a spread below ", mean));
+    if (smallest == 0) return;
+    Require(
+        gpu_.run.window_cycles <= smallest,
+        {"-gpgpu_sm89_window_cycles", "-gpgpu_sm89_noc_latency_spread", "-gpgpu_sm89_noc_request_latency",
+         "-gpgpu_sm89_noc_reply_latency"},
+        absl::StrCat("a window of ", gpu_.run.window_cycles, " cycles exceeds the smallest one-way latency"),
+        absl::StrCat("a window of at most ", smallest, " cycles (latency less spread)"));
+  }
+
+  void CheckDram() {
+    const DramConfig& dram = gpu_.dram;
+    Require(
+        dram.banks % dram.bank_groups == 0, {"-gpgpu_dram_timing_opt"},
+        absl::StrCat(dram.banks, " banks (nbk) do not divide into ", dram.bank_groups, " groups (nbkgrp)"),
+        "a multiple of nbkgrp");
+    Require(dram.rc >= dram.ras, {"-gpgpu_dram_timing_opt"},
+            "the row cycle RC is below the row open time RAS", "RC >= RAS");
+    Require(dram.refresh_ns < dram.refresh_interval_ns,
+            {"-gpgpu_sm89_dram_refresh_time", "-gpgpu_sm89_dram_refresh_interval"},
+            "a refresh takes as long as the interval between two",
+            absl::StrCat("a refresh time below ", dram.refresh_interval_ns, " ns"));
+    const uint64_t bits = uint64_t{dram.channel_bits} * dram.data_rate_multiplier;
+    Require(
+        bits <= kSectorBits && kSectorBits % bits == 0,
+        {"-gpgpu_dram_buswidth", "-dram_data_command_freq_ratio"},
+        absl::StrCat("a channel moves ", bits, " bits a DRAM cycle; a 32-byte sector must take whole cycles"),
+        absl::StrCat("width x ratio that divides ", kSectorBits, " bits"));
+  }
+
+  void CheckRun() {
+    // Otherwise the wait for the first CTA would look like a deadlock.
+    Require(gpu_.run.deadlock_cycles > gpu_.run.kernel_launch_latency_cycles,
+            {"-gpgpu_sm89_deadlock_cycles", "-gpgpu_kernel_launch_latency"},
+            absl::StrCat("a kernel launch of ", gpu_.run.kernel_launch_latency_cycles,
+                         " cycles would be taken for a deadlock"),
+            absl::StrCat("deadlock cycles above ", gpu_.run.kernel_launch_latency_cycles));
+  }
+
+  const GpuConfig& gpu_;
+  std::vector<BrokenRule> broken_;
+};
+
+}  // namespace
+
+std::vector<BrokenRule> CheckRules(const GpuConfig& gpu) { return Rules(gpu).Check(); }
+
+}  // namespace sm89::settings
