@@ -261,6 +261,12 @@ std::vector<StatValue> SimStats::Values() const {
   return values;
 }
 
+void AddStats(const SmStats& src, SmStats* dst) { Accumulate(kSmStats, src, *dst); }
+void AddStats(const L1Stats& src, L1Stats* dst) { Accumulate(kL1Stats, src, *dst); }
+void AddStats(const NocStats& src, NocStats* dst) { Accumulate(kNocStats, src, *dst); }
+void AddStats(const L2Stats& src, L2Stats* dst) { Accumulate(kL2Stats, src, *dst); }
+void AddStats(const DramStats& src, DramStats* dst) { Accumulate(kDramStats, src, *dst); }
+
 std::span<const StatDef> AllStatDefs() { return kAllDefs; }
 
 }  // namespace sm89

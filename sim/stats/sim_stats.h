@@ -122,6 +122,13 @@ struct SimStats {
   std::vector<StatValue> Values() const;
 };
 
+// dst += src by each counter's merge rule.
+void AddStats(const SmStats& src, SmStats* dst);
+void AddStats(const L1Stats& src, L1Stats* dst);
+void AddStats(const NocStats& src, NocStats* dst);
+void AddStats(const L2Stats& src, L2Stats* dst);
+void AddStats(const DramStats& src, DramStats* dst);
+
 // Definitions of everything Values() gives, in the same order.
 std::span<const StatDef> AllStatDefs();
 

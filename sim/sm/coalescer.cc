@@ -1,0 +1,184 @@
+#include "sim/sm/coalescer.h"
+
+#include <algorithm>
+
+#include "sim/base/assert.h"
+
+namespace sm89 {
+namespace {
+
+constexpr uint32_t kBanks = 32;
+constexpr uint32_t kBankBytes = 4;
+
+struct LineList {
+  LineAccess* lines;
+  uint32_t* count;
+};
+
+// Bytes [first, last] of one sector's 32: a sector is partial until some access covers it whole; unions of
+// partial accesses are joined through the byte masks kept while one instruction is merged.
+class Merger {
+ public:
+  explicit Merger(LineList list) : list_(list) {}
+
+  void Add(uint64_t address, uint32_t bytes) {
+    while (bytes > 0) {
+      const uint32_t in_sector = static_cast<uint32_t>(address % kSectorBytes);
+      const uint32_t part = std::min(bytes, kSectorBytes - in_sector);
+      AddInSector(address / kSectorBytes, in_sector, part);
+      address += part;
+      bytes -= part;
+    }
+  }
+
+  void Finish() {
+    for (uint32_t i = 0; i < *list_.count; ++i) {
+      for (uint32_t s = 0; s < kSectorsPerLine; ++s) {
+        const uint8_t bit = static_cast<uint8_t>(1u << s);
+        if ((list_.lines[i].sector_mask & bit) != 0 && bytes_[i][s] != ~uint32_t{0}) {
+          list_.lines[i].partial_mask |= bit;
+        }
+      }
+    }
+  }
+
+ private:
+  void AddInSector(uint64_t sector, uint32_t first, uint32_t count) {
+    const uint64_t line = sector / kSectorsPerLine;
+    const uint32_t s = static_cast<uint32_t>(sector % kSectorsPerLine);
+    // Neighbouring lanes usually touch the line of the lane before.
+    if (*list_.count == 0 || list_.lines[last_].line != line) last_ = FindOrAdd(line);
+    list_.lines[last_].sector_mask |= static_cast<uint8_t>(1u << s);
+    const uint32_t mask = count == kSectorBytes ? ~uint32_t{0} : ((uint32_t{1} << count) - 1) << first;
+    bytes_[last_][s] |= mask;
+  }
+
+  uint32_t FindOrAdd(uint64_t line) {
+    for (uint32_t i = 0; i < *list_.count; ++i) {
+      if (list_.lines[i].line == line) return i;
+    }
+    SM89_ASSERT(*list_.count < kMaxLinesPerAccess, "more lines than lanes can touch");
+    const uint32_t i = (*list_.count)++;
+    list_.lines[i] = {line, 0, 0};
+    bytes_[i] = {};
+    return i;
+  }
+
+  LineList list_;
+  uint32_t last_ = 0;
+  std::array<std::array<uint32_t, kSectorsPerLine>, kMaxLinesPerAccess> bytes_;
+};
+
+enum class LaneSpace { kGlobal, kShared, kLocal };
+
+LaneSpace Classify(const SmInst& code, const KernelCode& kernel, uint64_t address) {
+  switch (code.space) {
+    case MemSpace::kShared: return LaneSpace::kShared;
+    case MemSpace::kLocal: return LaneSpace::kLocal;
+    case MemSpace::kGeneric:
+      if (kernel.shmem_base != 0 && address - kernel.shmem_base < kGenericWindowBytes) return LaneSpace::kShared;
+      if (kernel.local_base != 0 && address - kernel.local_base < kGenericWindowBytes) return LaneSpace::kLocal;
+      return LaneSpace::kGlobal;
+    default: return LaneSpace::kGlobal;
+  }
+}
+
+// Interleaved by thread in units of 4 bytes.
+void AddLocal(Merger* merger, const LocalWindow& window, uint32_t lane, uint64_t offset, uint32_t bytes) {
+  while (bytes > 0) {
+    const uint32_t in_word = static_cast<uint32_t>(offset % 4);
+    const uint32_t part = std::min(bytes, 4 - in_word);
+    merger->Add(window.base + (offset / 4) * 128 + uint64_t{lane} * 4 + in_word, part);
+    offset += part;
+    bytes -= part;
+  }
+}
+
+// Distinct words a bank, over one group of lanes; the largest count is the number of passes.
+uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words) {
+  std::array<uint8_t, kBanks> depth{};
+  std::array<std::array<uint64_t, kWarpSize>, kBanks> seen;
+  uint32_t passes = 0;
+  for (uint32_t i = 0; i < num_words; ++i) {
+    const uint32_t bank = static_cast<uint32_t>(words[i] % kBanks);
+    auto& list = seen[bank];
+    uint8_t& n = depth[bank];
+    if (std::find(list.begin(), list.begin() + n, words[i]) != list.begin() + n) continue;
+    list[n++] = words[i];
+    passes = std::max<uint32_t>(passes, n);
+  }
+  return passes;
+}
+
+}  // namespace
+
+uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes,
+                      uint32_t* minimum) {
+  const uint32_t words_per_lane = std::max<uint32_t>(width_bytes / kBankBytes, 1);
+  const uint32_t lanes_per_group = std::max<uint32_t>(kWarpSize / words_per_lane, 1);
+  *minimum = 0;
+  uint32_t passes = 0;
+  std::array<uint64_t, kWarpSize * 4> words;
+  uint32_t index = 0;
+  for (uint32_t first = 0; first < kWarpSize; first += lanes_per_group) {
+    uint32_t num_words = 0;
+    for (uint32_t lane = first; lane < first + lanes_per_group; ++lane) {
+      if ((mask >> lane & 1) == 0) continue;
+      const uint64_t word = (base + offsets[index++]) / kBankBytes;
+      for (uint32_t w = 0; w < words_per_lane; ++w) words[num_words++] = word + w;
+    }
+    if (num_words == 0) continue;
+    passes += std::min<uint32_t>(PassesOfGroup(words.data(), num_words), kWarpSize);
+    ++*minimum;
+  }
+  return passes;
+}
+
+void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel, const LocalWindow& local,
+              CoalescedAccess* out) {
+  out->num_lines = 0;
+  out->num_local_lines = 0;
+  out->shared_passes = 0;
+  out->shared_passes_min = 0;
+  SM89_ASSERT(inst.shape != nullptr, "an access without addresses");
+  const AccessShape& shape = *inst.shape;
+  if (code.space == MemSpace::kShared) {
+    if (shape.strided && code.width_bytes == kBankBytes && (shape.stride == 0 || shape.stride == kBankBytes)) {
+      out->shared_passes = out->shared_passes_min = 1;  // broadcast or one word a bank
+      return;
+    }
+    out->shared_passes = SharedPasses(shape.mask & code.address_lanes, shape.offsets.data(), inst.base, code.width_bytes,
+                                      &out->shared_passes_min);
+    return;
+  }
+  Merger global({out->lines.data(), &out->num_lines});
+  Merger local_merger({out->local_lines.data(), &out->num_local_lines});
+  LaneMask shared_mask = 0;
+  uint32_t num_shared = 0;
+  std::array<uint64_t, kWarpSize> shared_addresses;
+  uint32_t index = 0;
+  for (LaneMask rest = shape.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+    const uint64_t address = inst.base + shape.offsets[index++];
+    switch (Classify(code, kernel, address)) {
+      case LaneSpace::kGlobal: global.Add(address, code.width_bytes); break;
+      case LaneSpace::kLocal: {
+        const uint64_t offset = code.space == MemSpace::kGeneric ? address - kernel.local_base : address;
+        AddLocal(&local_merger, local, lane, offset, code.width_bytes);
+        break;
+      }
+      case LaneSpace::kShared:
+        shared_mask |= LaneMask{1} << lane;
+        shared_addresses[num_shared++] = address;
+        break;
+    }
+  }
+  global.Finish();
+  local_merger.Finish();
+  if (shared_mask != 0) {
+    out->shared_passes =
+        SharedPasses(shared_mask, shared_addresses.data(), 0, code.width_bytes, &out->shared_passes_min);
+  }
+}
+
+}  // namespace sm89

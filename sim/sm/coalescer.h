@@ -1,0 +1,53 @@
+// From lane addresses to cache lines, sectors and shared-memory passes. Pure functions of one executed
+// instruction; nothing here depends on timing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/base/types.h"
+#include "sim/sm/kernel_code.h"
+#include "sim/trace/compact_reader.h"
+
+namespace sm89 {
+
+// Sectors of one 128-byte line that an instruction touches.
+struct LineAccess {
+  uint64_t line = 0;         // address / 128
+  uint8_t sector_mask = 0;
+  uint8_t partial_mask = 0;  // sectors not wholly covered
+};
+
+// A lane may straddle two lines when unaligned.
+inline constexpr uint32_t kMaxLinesPerAccess = 2 * kWarpSize;
+
+struct CoalescedAccess {
+  uint32_t num_lines = 0;        // global memory, in order of first touch
+  uint32_t num_local_lines = 0;  // local memory, likewise
+  std::array<LineAccess, kMaxLinesPerAccess> lines;
+  std::array<LineAccess, kMaxLinesPerAccess> local_lines;
+  uint32_t shared_passes = 0;    // 0: no lane in shared memory
+  uint32_t shared_passes_min = 0;  // without bank conflicts
+};
+
+// Where this warp's local memory lies: offset o of lane l is at base + (o / 4) * 128 + l * 4 + o % 4.
+struct LocalWindow {
+  uint64_t base = 0;
+};
+
+// Size of the generic windows of shared and local memory (both bases of real traces lie 32 MiB apart;
+// 16 MiB is what the hardware's alignment suggests: assumption).
+inline constexpr uint64_t kGenericWindowBytes = uint64_t{16} << 20;
+
+// Classifies each lane (generic addresses by the kernel's two windows, each on its own), merges sectors,
+// counts shared-memory passes. `inst.shape` must not be null.
+void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel, const LocalWindow& local,
+              CoalescedAccess* out);
+
+// Passes over the 32 banks that the words of the lanes need: 4-byte accesses in one group, 8-byte in two half
+// warps, 16-byte in four quarters; lanes that read one word share it.
+// `offsets` holds one offset from `base` for each lane of `mask`, lowest lane first.
+uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes,
+                      uint32_t* minimum);
+
+}  // namespace sm89

@@ -1,0 +1,131 @@
+// The memory pipeline that the four sub-cores of an SM share: per-sub-core queues and address units, one
+// port, the data path of L1 and shared memory, MSHRs with sector merging. Times are reserved when an
+// instruction issues; only what misses waits for a reply.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/line_map.h"
+#include "sim/base/types.h"
+#include "sim/config/gpu_config.h"
+#include "sim/link/mem_message.h"
+#include "sim/sm/coalescer.h"
+#include "sim/sm/kernel_code.h"
+#include "sim/sm/l1_cache.h"
+#include "sim/stats/sim_stats.h"
+
+namespace sm89 {
+
+// Who waits for an access.
+struct AccessOwner {
+  uint32_t warp = 0;         // slot in the SM
+  uint32_t group = 0;        // LDGSTS group, else 0
+  uint32_t kernel = 0;       // run index
+  L1Stats* stats = nullptr;
+  std::array<SlotRange, kMaxDests> dests{};
+  uint8_t num_dests = 0;
+  MemOp op = MemOp::kNone;
+};
+
+// What is known when an instruction has issued.
+struct AccessTicket {
+  bool pending = false;      // some sectors are on their way; a Completion follows
+  Cycle ready = 0;           // otherwise: dependent instructions may issue from here on
+  uint32_t stores = 0;       // acknowledgements to come
+  bool long_latency = false; // global or local memory (long scoreboard) against shared (short scoreboard)
+};
+
+// A load, atomic or LDGSTS whose last sector has arrived, or a store's acknowledgement.
+struct Completion {
+  AccessOwner owner;
+  Cycle ready = 0;
+  bool store_ack = false;
+};
+
+class LoadStoreUnit {
+ public:
+  LoadStoreUnit(const GpuConfig& config, uint16_t sm);
+
+  // A new kernel's carve-out: empties L1.
+  void Configure(uint32_t l1_kib);
+
+  // Earliest cycle >= now at which an instruction with `access` can leave sub-core `sub` (its queue has room);
+  // kNever: not before a reply frees MSHRs or store slots.
+  Cycle EarliestIssue(uint32_t sub, Cycle now, const SmInst& code, const CoalescedAccess& access) const;
+
+  // Performs the access. `access` comes from Coalesce.
+  AccessTicket Issue(uint32_t sub, Cycle now, const SmInst& code, const CoalescedAccess& access,
+                     const AccessOwner& owner);
+  // SHFL and other users of the pipeline without memory; returns when the result is ready.
+  Cycle IssueShuffle(uint32_t sub, Cycle now);
+
+  // A reply arrived; completions are appended.
+  void HandleReply(const MemReply& reply, std::vector<Completion>* completions);
+
+  std::vector<MemRequest>& outbox() { return outbox_; }
+  uint32_t pending_reads() const { return num_reads_; }
+  uint32_t pending_stores() const { return num_stores_; }
+
+ private:
+  static constexpr uint32_t kNil = ~0u;
+  // One instruction waiting for sectors.
+  struct Token {
+    AccessOwner owner;
+    uint32_t requests_left = 0;
+    Cycle min_ready = 0;
+  };
+  struct Waiter {
+    uint32_t token = kNil;
+    uint32_t next = kNil;
+  };
+  enum class OutKind : uint8_t { kFill, kDirect, kStore };
+  // One request under way. kFill: an MSHR that fills L1; kDirect: bypassing load or atomic; kStore: an ack.
+  struct Out {
+    OutKind kind = OutKind::kFill;
+    uint8_t sector_mask = 0;
+    uint64_t line = 0;
+    uint32_t first_waiter = kNil;
+    uint32_t next_same_line = kNil;
+    AccessOwner owner;          // kStore
+    bool acknowledged_by_warp = false;
+  };
+
+  Cycle ReservePort(uint32_t sub, Cycle now);
+  Cycle ReserveData(Cycle at, uint32_t cycles);
+  uint32_t NewOut();
+  uint32_t NewToken(const AccessOwner& owner);
+  void Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at, uint32_t kernel);
+  void AddWaiter(uint32_t out, uint32_t token);
+  // Loads one line; returns the number of requests the token waits for.
+  uint32_t LoadLine(const LineAccess& access, bool local, Cycle send_at, uint32_t token);
+  uint32_t Load(const SmInst& code, const CoalescedAccess& access, Cycle send_at, uint32_t token);
+  uint32_t Store(const SmInst& code, const CoalescedAccess& access, Cycle send_at, const AccessOwner& owner);
+  void WriteBack(const L1Cache::Evicted& evicted, Cycle at, uint32_t kernel);
+  uint32_t Atomic(const CoalescedAccess& access, Cycle send_at, uint32_t token);
+  void CountShared(const CoalescedAccess& access, L1Stats* stats) const;
+  void FinishFill(uint32_t out, const MemReply& reply, std::vector<Completion>* completions);
+
+  L1Config config_;
+  uint16_t sm_;
+  uint32_t max_stores_;
+  L1Cache cache_;
+  std::array<Cycle, 8> address_free_{};
+  std::array<std::array<Cycle, 16>, 8> queue_{};   // departure of the last entries of each sub-core
+  std::array<uint32_t, 8> queue_head_{};
+  Cycle port_free_ = 0;
+  Cycle data_free_ = 0;
+  uint32_t num_reads_ = 0;
+  uint32_t num_stores_ = 0;
+  LineMap fills_;                                  // line -> first kFill request of its chain
+  std::vector<Out> outs_;
+  std::vector<uint32_t> free_outs_;
+  std::vector<Token> tokens_;
+  std::vector<uint32_t> free_tokens_;
+  std::vector<Waiter> waiters_;
+  std::vector<uint32_t> free_waiters_;
+  std::vector<MemRequest> outbox_;
+};
+
+}  // namespace sm89

@@ -1,0 +1,155 @@
+// One streaming multiprocessor: four sub-cores, resident CTAs and warps, the shared load/store unit. Runs
+// alone from one window border to the next; everything it exchanges with the rest of the GPU goes through
+// its inbox and outbox.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/base/types.h"
+#include "sim/config/gpu_config.h"
+#include "sim/link/event_wheel.h"
+#include "sim/link/mem_message.h"
+#include "sim/sm/exec_units.h"
+#include "sim/sm/kernel_code.h"
+#include "sim/sm/load_store_unit.h"
+#include "sim/sm/warp.h"
+#include "sim/sm/warp_scheduler.h"
+#include "sim/trace/compact_reader.h"
+
+namespace sm89 {
+
+// What a CTA takes of an SM, in allocation units.
+struct CtaNeeds {
+  uint32_t threads = 0;
+  uint32_t warps = 0;
+  uint32_t registers_per_warp = 0;
+  uint32_t shmem_bytes = 0;        // reserved bytes included
+  uint32_t carveout_kib = 0;       // shared-memory carve-out that the kernel prefers
+};
+
+struct CtaLaunch {
+  uint32_t kernel = 0;             // run index
+  const KernelCode* code = nullptr;
+  CtaNeeds needs;
+  std::unique_ptr<CtaTrace> trace;
+  Cycle at = 0;                    // first issue not before
+};
+
+struct FinishedCta {
+  uint32_t kernel = 0;
+  Cycle cycle = 0;
+};
+
+class Sm {
+ public:
+  Sm(const GpuConfig& config, uint16_t id);
+  Sm(const Sm&) = delete;
+  Sm& operator=(const Sm&) = delete;
+
+  bool CanHost(const CtaNeeds& needs) const;
+  // Takes the resources at once; the warps begin at launch.at.
+  void Launch(CtaLaunch launch);
+
+  // Simulates [begin, end). Replies in `inbox` arrive before `end` or are kept for later.
+  void Run(Cycle begin, Cycle end, std::vector<MemReply>* inbox);
+  // Next cycle >= `now` at which something happens here without outside help; kNever: only replies help.
+  Cycle NextEvent(Cycle now) const;
+
+  std::vector<MemRequest>& outbox() { return lsu_.outbox(); }
+  std::vector<FinishedCta>& finished() { return finished_; }
+  bool idle() const { return num_ctas_ == 0; }
+  // Warp instructions issued so far: the watchdog's sign of life.
+  uint64_t issued() const { return issued_; }
+
+  // Adds this SM's statistics of a kernel up to cycle `now`.
+  void AddStats(uint32_t kernel, Cycle now, SimStats* out) const;
+  // The kernel has ended: its statistics here are dropped.
+  void DropStats(uint32_t kernel);
+  // One line a resident warp: kernel, CTA, warp, pc, what it waits for.
+  std::string DescribeWarps(uint32_t max_lines) const;
+
+ private:
+  struct Cta {
+    bool active = false;
+    uint32_t kernel = 0;
+    uint32_t live_warps = 0;
+    uint32_t at_barrier = 0;
+    Dim3 id;
+    CtaNeeds needs;
+    std::unique_ptr<CtaTrace> trace;
+    std::vector<uint32_t> warps;   // slots
+  };
+  struct SubCore {
+    WarpScheduler scheduler;
+    ExecUnits units;
+    Cycle next_event = kNever;
+    uint32_t free_warps = 0;
+    uint32_t free_registers = 0;
+  };
+  struct PendingLaunch {
+    CtaLaunch launch;
+    uint32_t slot = 0;
+  };
+  struct LocalEvent {              // LDGSTS data has reached shared memory
+    uint32_t warp = 0;
+    uint32_t group = 0;
+  };
+
+  uint32_t SubOf(uint32_t slot) const { return slot % num_sub_cores_; }
+  uint32_t IndexInSub(uint32_t slot) const { return slot / num_sub_cores_; }
+  uint32_t FirstSubCore() const;
+  uint32_t NeededIn(const CtaNeeds& needs, uint32_t first, uint32_t sub) const;
+  KernelSmStats* StatsOf(uint32_t kernel);
+  void StartCta(const CtaLaunch& launch, uint32_t slot);
+  void StartWarp(uint32_t slot, uint32_t cta, const CtaLaunch& launch, std::unique_ptr<WarpCursor> cursor);
+  void FinishWarp(uint32_t slot, Cycle now);
+  void FinishCta(uint32_t cta, Cycle now);
+
+  void Deliver(const MemReply& reply);
+  void FinishAsyncCopy(const LocalEvent& event, Cycle now);
+  void Step(uint32_t sub, Cycle now);
+  // True: issued. Otherwise *retry is lowered to when it is worth trying again.
+  bool TryIssue(uint32_t slot, Cycle now, Cycle* retry);
+  bool MemoryCanIssue(uint32_t slot, Cycle now, Cycle* retry);
+  void Issue(uint32_t slot, Cycle now);
+  void IssueMemory(uint32_t slot, Cycle now);
+  void IssueAccess(uint32_t slot, Cycle now);
+  void IssueControl(uint32_t slot, Cycle now);
+  // Takes the warp's next instruction and puts the warp to sleep, among the blocked, or to rest.
+  void Advance(uint32_t slot, Cycle now);
+  void Reschedule(uint32_t slot, Cycle now);
+  void Block(uint32_t slot, WarpState reason, Cycle now);
+  void ReleaseBarrier(uint32_t cta, Cycle now);
+  void Touch(uint32_t sub, Cycle cycle);
+
+  GpuConfig config_;
+  uint16_t id_;
+  uint32_t num_sub_cores_;
+  LoadStoreUnit lsu_;
+  Cycle fp64_free_ = 0;
+  std::vector<SubCore> subs_;
+  std::vector<Warp> warps_;
+  std::vector<bool> warp_blocked_;
+  std::vector<Cta> ctas_;
+  std::deque<PendingLaunch> launches_;  // not yet begun, by cycle
+  uint32_t num_ctas_ = 0;
+  uint32_t used_threads_ = 0;
+  uint32_t used_shmem_bytes_ = 0;
+  uint32_t carveout_kib_ = 0;
+  uint32_t last_kernel_ = ~0u;
+  uint64_t next_age_ = 0;
+  uint64_t issued_ = 0;
+  std::vector<uint32_t> lsu_blocked_;   // warps waiting for MSHRs or store slots
+  EventWheel<LocalEvent> local_events_{10};
+  std::vector<Completion> completions_;
+  std::vector<FinishedCta> finished_;
+  std::vector<std::pair<uint32_t, std::unique_ptr<KernelSmStats>>> stats_;
+  CoalescedAccess access_;              // of the instruction being tried
+};
+
+}  // namespace sm89
