@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,29 +16,29 @@ namespace sm89 {
 
 enum class RunStatus : uint8_t {
   kComplete,
-  kCycleLimit,   // --max-cycles reached: statistics so far
+  kCycleLimit,  // --max-cycles reached: statistics so far
   kCancelled,
-  kDeadlock,     // watchdog: nothing moved
+  kDeadlock,  // watchdog: nothing moved
 };
 std::string_view Name(RunStatus status);
 
 struct KernelReport {
   KernelInfo info;
-  uint32_t index = 0;             // position among the kernels simulated
-  uint64_t start_cycle = 0;       // run time of the first CTA's launch
+  uint32_t index = 0;        // position among the kernels simulated
+  uint64_t start_cycle = 0;  // run time of the first CTA's launch
   uint64_t end_cycle = 0;
-  uint64_t cycles = 0;            // launch to last CTA's end, launch latency included
+  uint64_t cycles = 0;  // launch to last CTA's end, launch latency included
   bool finished = false;
   uint64_t ctas_launched = 0;
-  uint32_t ctas_per_sm = 0;       // occupancy limit
-  std::string occupancy_limiter;  // "registers", "shared memory", "threads", "CTAs", "warps"
+  uint32_t ctas_per_sm = 0;          // occupancy limit
+  std::string occupancy_limiter;     // "registers", "shared memory", "threads", "CTAs", "warps"
   double theoretical_occupancy = 0;  // warps resident at the limit / warps an SM has
-  std::string control_bits;       // "synthesised scoreboard", "machine code"
+  std::string control_bits;          // "synthesised scoreboard", "machine code"
   SimStats stats;
   std::vector<std::pair<std::string, uint64_t>> guessed_opcodes;  // text, executed warp instructions
 };
 
-struct UnitReport {               // per slice / per channel figures
+struct UnitReport {  // per slice / per channel figures
   std::vector<L2Stats> slices;
   std::vector<DramStats> channels;
 };
@@ -53,16 +54,22 @@ struct RunReport {
   uint32_t num_sms = 0;
   uint32_t max_warps_per_sm = 0;
   RunStatus status = RunStatus::kComplete;
-  std::string status_detail;      // why it ended early; the watchdog's dump
+  std::string status_detail;  // why it ended early; the watchdog's dump
   uint64_t total_cycles = 0;
   std::vector<KernelReport> kernels;
   SimStats totals;
   UnitReport units;
-  std::vector<TraceMark> marks;         // partial, guessed, foreign: shown in every rendering
+  std::vector<TraceMark> marks;  // partial, guessed, foreign: shown in every rendering
   std::vector<TraceWarning> warnings;
-  std::vector<std::string> assumptions; // hardware behaviour that the model assumes
+  std::vector<std::string> assumptions;  // hardware behaviour that the model assumes
+  uint32_t trace_kernels = 0;  // in the trace; 0 = not told. More than `kernels` holds after --kernels
   uint64_t memcpy_h2d_count = 0, memcpy_h2d_bytes = 0, memcpy_d2h_count = 0, ignored_commands = 0;
 };
+
+// True when every selected kernel ran to its end on a trace that is whole: no limit, no cancellation, no
+// missing CTA. Guesses that the user asked for (foreign architecture, unknown opcodes as NOP) do not change
+// this; they are marks.
+bool IsComplete(const RunReport& report);
 
 // Derived figures have one definition too.
 struct DerivedDef {
@@ -73,19 +80,27 @@ struct DerivedDef {
 };
 struct DerivedValue {
   const DerivedDef* def = nullptr;
-  bool defined = false;   // false: denominator 0 (shown as null / "-", never as 0 or NaN)
+  bool defined = false;  // false: denominator 0 (shown as null, "-" or an empty field, never as 0 or NaN)
   double value = 0;
 };
+// Every definition, in the order of Derive's result.
+std::span<const DerivedDef> AllDerivedDefs();
 // `cycles` of the kernel or run the statistics belong to.
 std::vector<DerivedValue> Derive(const SimStats& stats, uint64_t cycles, const RunReport& run);
 
-// Deterministic bytes: keys in fixed order, integers exact, doubles shortest round-trip.
+// Deterministic bytes: keys in fixed order, integers exact, doubles as the shortest text that reads back to
+// the same double; invalid UTF-8 becomes U+FFFD.
 std::string ReportToJson(const RunReport& report);
-// One row a kernel plus a total row; RFC 4180 quoting; first line the column names.
+// One row a kernel plus a total row; RFC 4180 quoting and line ends; first line the column names. The last
+// columns repeat status and marks on every row.
 std::string ReportToCsv(const RunReport& report);
-// The names that Accel-Sim's scrapers look for (gpu_sim_cycle, gpu_tot_ipc, ... cumulative where theirs are).
+// The names that Accel-Sim's scrapers look for, one block a kernel in the order in which they ended. As
+// there, gpu_sim_*, gpu_ipc, gpu_occupancy and L2_BW belong to the kernel and everything else is cumulative
+// over the blocks so far. A figure that the model does not compute is absent, never 0. Its L2 lines put every
+// read (write) of the SMs under GLOBAL_ACC_R (_W). "GPGPU-Sim: *** exit detected ***", the scrapers' mark of
+// success, ends the text of a complete run only.
 std::string ReportToAccelSimText(const RunReport& report);
-// A table for people.
+// A table for people, at most 110 columns.
 std::string ReportToTable(const RunReport& report);
 
 }  // namespace sm89

@@ -1,0 +1,178 @@
+// The table of derived figures: each one fraction of counters.
+#include <array>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "sim/base/strings.h"
+#include "sim/report/run_report.h"
+
+namespace sm89 {
+namespace {
+
+struct Inputs {
+  const SimStats& s;
+  uint64_t cycles;
+  const RunReport& run;
+};
+
+struct Fraction {
+  double numerator = 0;
+  double denominator = 0;  // 0: the figure is undefined
+};
+
+Fraction Of(uint64_t numerator, uint64_t denominator) {
+  return {static_cast<double>(numerator), static_cast<double>(denominator)};
+}
+Fraction Percent(uint64_t numerator, uint64_t denominator) {
+  return {100.0 * static_cast<double>(numerator), static_cast<double>(denominator)};
+}
+// Units of 10^9 a second; a cycle lasts 1/core_khz milliseconds.
+Fraction GigaPerSecond(uint64_t amount, const Inputs& in) {
+  return {static_cast<double>(amount) * in.run.core_khz, static_cast<double>(in.cycles) * 1e6};
+}
+
+struct DerivedRow {
+  std::string_view name, unit, help, ncu_metric;
+  Fraction (*compute)(const Inputs&);
+};
+
+uint64_t LoadSectors(const L1Stats& l1) { return l1.global_load_sectors + l1.local_load_sectors; }
+uint64_t StoreSectors(const L1Stats& l1) { return l1.global_store_sectors + l1.local_store_sectors; }
+uint64_t LoadHits(const L1Stats& l1) { return l1.global_load_hits + l1.local_load_hits; }
+uint64_t StoreHits(const L1Stats& l1) { return l1.global_store_hits + l1.local_store_hits; }
+
+constexpr auto kRows = std::to_array<DerivedRow>({
+    {"time_us", "us", "Duration at the configured core clock.", "gpu__time_duration.sum",
+     [](const Inputs& in) {
+       return Fraction{1e3 * static_cast<double>(in.cycles), 1.0 * in.run.core_khz};
+     }},
+    {"ipc", "warp instructions/cycle", "Warp instructions a cycle, whole GPU.",
+     "sm__inst_executed.sum.per_cycle_elapsed",
+     [](const Inputs& in) { return Of(in.s.sm.warp_instructions, in.cycles); }},
+    {"thread_ipc", "thread instructions/cycle", "Thread instructions a cycle, whole GPU.",
+     "smsp__thread_inst_executed_pred_on.sum.per_cycle_elapsed",
+     [](const Inputs& in) { return Of(in.s.sm.thread_instructions, in.cycles); }},
+    {"sm_ipc", "warp instructions/cycle", "Warp instructions a cycle of an SM while it has warps.",
+     "sm__inst_executed.avg.per_cycle_active",
+     [](const Inputs& in) { return Of(in.s.sm.warp_instructions, in.s.sm.active_cycles); }},
+    {"threads_per_instruction", "threads", "Lanes that executed a warp instruction, on average.",
+     "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio",
+     [](const Inputs& in) { return Of(in.s.sm.thread_instructions, in.s.sm.warp_instructions); }},
+    {"masked_off_share", "%", "Warp instructions issued with no lane active.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.masked_off_instructions, in.s.sm.warp_instructions); }},
+    {"sm_activity", "%", "Time that an SM had at least one warp, on average over SMs.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.active_cycles, in.cycles * in.run.num_sms); }},
+    {"achieved_occupancy", "%", "Warps resident in an active SM, of the most that fit.",
+     "sm__warps_active.avg.pct_of_peak_sustained_active",
+     [](const Inputs& in) {
+       return Percent(in.s.sm.resident_warp_cycles, in.s.sm.active_cycles * in.run.max_warps_per_sm);
+     }},
+    {"issue_slot_utilization", "%", "Issue slots that issued an instruction.",
+     "smsp__issue_active.avg.pct_of_peak_sustained_active",
+     [](const Inputs& in) { return Percent(in.s.sm.warp_instructions, in.s.sm.issue_slots); }},
+    {"tensor_utilization", "%", "Time that a tensor core was occupied while its SM had warps.",
+     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+     [](const Inputs& in) { return Percent(in.s.sm.tensor_busy_cycles, in.s.sm.issue_slots); }},
+    {"tensor_gops_per_second", "10^9 operations/s", "Tensor operations a second, dense-equivalent.", "",
+     [](const Inputs& in) { return GigaPerSecond(in.s.sm.tensor_ops, in); }},
+    {"l1_hit_rate", "%", "Sectors of global and local loads and stores found in L1.",
+     "l1tex__t_sector_hit_rate.pct",
+     [](const Inputs& in) {
+       return Percent(LoadHits(in.s.l1) + StoreHits(in.s.l1), LoadSectors(in.s.l1) + StoreSectors(in.s.l1));
+     }},
+    {"l1_load_hit_rate", "%", "Sectors of global and local loads found in L1.", "",
+     [](const Inputs& in) { return Percent(LoadHits(in.s.l1), LoadSectors(in.s.l1)); }},
+    {"sectors_per_request", "sectors", "Sectors that one global or local memory instruction touches.",
+     "l1tex__average_t_sectors_per_request.ratio",
+     [](const Inputs& in) {
+       return Of(LoadSectors(in.s.l1) + StoreSectors(in.s.l1) + in.s.l1.atomic_sectors, in.s.l1.requests);
+     }},
+    {"shared_bank_conflict_rate", "%", "Passes through the shared-memory banks caused by conflicts.", "",
+     [](const Inputs& in) { return Percent(in.s.l1.shared_bank_conflicts, in.s.l1.shared_passes); }},
+    {"l2_hit_rate", "%", "Sectors read or written by SMs found in L2.", "lts__t_sector_hit_rate.pct",
+     [](const Inputs& in) {
+       return Percent(in.s.l2.read_hits + in.s.l2.write_hits, in.s.l2.read_sectors + in.s.l2.write_sectors);
+     }},
+    {"l2_read_hit_rate", "%", "Sectors read by SMs found in L2.", "lts__t_sector_op_read_hit_rate.pct",
+     [](const Inputs& in) { return Percent(in.s.l2.read_hits, in.s.l2.read_sectors); }},
+    {"l2_write_hit_rate", "%", "Sectors written by SMs found in L2.", "lts__t_sector_op_write_hit_rate.pct",
+     [](const Inputs& in) { return Percent(in.s.l2.write_hits, in.s.l2.write_sectors); }},
+    {"l2_bandwidth", "GB/s", "Sectors that SMs read from and wrote to L2, as bytes a second.", "",
+     [](const Inputs& in) {
+       return GigaPerSecond((in.s.l2.read_sectors + in.s.l2.write_sectors) * kSectorBytes, in);
+     }},
+    {"dram_read_bandwidth", "GB/s", "Bytes read from DRAM a second.", "dram__bytes_read.sum.per_second",
+     [](const Inputs& in) { return GigaPerSecond(in.s.dram.read_sectors * kSectorBytes, in); }},
+    {"dram_write_bandwidth", "GB/s", "Bytes written to DRAM a second.", "dram__bytes_write.sum.per_second",
+     [](const Inputs& in) { return GigaPerSecond(in.s.dram.write_sectors * kSectorBytes, in); }},
+    {"dram_utilization", "%", "Time that a DRAM channel was transferring.", "",
+     [](const Inputs& in) {
+       return Percent(in.s.dram.busy_cycles, in.cycles * in.run.units.channels.size());
+     }},
+    {"dram_row_hit_rate", "%", "DRAM accesses to an open row.", "",
+     [](const Inputs& in) { return Percent(in.s.dram.row_hits, in.s.dram.row_hits + in.s.dram.row_misses); }},
+});
+
+struct StallRow {
+  std::string_view reason;  // Nsight Compute's spelling
+  uint64_t SmStats::*counter;
+};
+constexpr auto kStalls = std::to_array<StallRow>({
+    {"selected", &SmStats::stall_selected},
+    {"not_selected", &SmStats::stall_not_selected},
+    {"long_scoreboard", &SmStats::stall_long_scoreboard},
+    {"short_scoreboard", &SmStats::stall_short_scoreboard},
+    {"wait", &SmStats::stall_wait},
+    {"math_pipe_throttle", &SmStats::stall_math_pipe_throttle},
+    {"mio_throttle", &SmStats::stall_mio_throttle},
+    {"lg_throttle", &SmStats::stall_lg_throttle},
+    {"barrier", &SmStats::stall_barrier},
+    {"membar", &SmStats::stall_membar},
+    {"branch_resolving", &SmStats::stall_branch_resolving},
+    {"sleeping", &SmStats::stall_sleeping},
+    {"drain", &SmStats::stall_drain},
+});
+
+std::vector<DerivedDef> MakeDefs() {
+  std::vector<DerivedDef> defs;
+  defs.reserve(kRows.size() + kStalls.size());
+  for (const DerivedRow& row : kRows) {
+    defs.push_back(
+        {std::string(row.name), std::string(row.unit), std::string(row.help), std::string(row.ncu_metric)});
+  }
+  for (const StallRow& row : kStalls) {
+    defs.push_back({absl::StrCat("stall_share_", Av(row.reason)), "%",
+                    absl::StrCat("Warp-cycles spent in state ", Av(row.reason), "."),
+                    absl::StrCat("smsp__warp_issue_stalled_", Av(row.reason), "_per_warp_active.pct")});
+  }
+  return defs;
+}
+
+const std::vector<DerivedDef>& Defs() {
+  static const std::vector<DerivedDef>* const defs = new std::vector<DerivedDef>(MakeDefs());
+  return *defs;
+}
+
+DerivedValue Evaluate(const DerivedDef& def, const Fraction& fraction) {
+  if (fraction.denominator == 0) return {&def, false, 0};
+  return {&def, true, fraction.numerator / fraction.denominator};
+}
+
+}  // namespace
+
+std::span<const DerivedDef> AllDerivedDefs() { return Defs(); }
+
+std::vector<DerivedValue> Derive(const SimStats& stats, uint64_t cycles, const RunReport& run) {
+  const std::vector<DerivedDef>& defs = Defs();
+  const Inputs in{stats, cycles, run};
+  std::vector<DerivedValue> values;
+  values.reserve(defs.size());
+  size_t i = 0;
+  for (const DerivedRow& row : kRows) values.push_back(Evaluate(defs[i++], row.compute(in)));
+  for (const StallRow& row : kStalls) {
+    values.push_back(Evaluate(defs[i++], Percent(stats.sm.*row.counter, stats.sm.resident_warp_cycles)));
+  }
+  return values;
+}
+
+}  // namespace sm89

@@ -1,0 +1,136 @@
+// A table for people.
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "sim/report/run_report.h"
+#include "sim/report/text.h"
+
+namespace sm89 {
+namespace {
+
+constexpr size_t kNameColumns = 22;
+constexpr size_t kMaxWarnings = 20;
+
+struct Column {
+  const char* title;
+  const char* unit;
+  int width;
+};
+constexpr std::array<Column, 9> kColumns = {{{"cycles", "", 6},
+                                             {"time", "us", 8},
+                                             {"warp inst", "", 9},
+                                             {"IPC", "", 6},
+                                             {"L1 hit", "%", 6},
+                                             {"L2 hit", "%", 6},
+                                             {"DRAM", "GB/s", 5},
+                                             {"occ.", "%", 5},
+                                             {"waits most for", "% of warp-cycles", 22}}};
+
+// Cuts between UTF-8 characters and says so with two dots.
+std::string Cut(const std::string& text, size_t columns) {
+  size_t seen = 0;
+  size_t cut = text.size();
+  for (size_t i = 0; i < text.size(); ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) == 0x80) continue;
+    if (seen == columns - 2) cut = i;
+    ++seen;
+  }
+  return seen <= columns ? text + std::string(columns - seen, ' ') : text.substr(0, cut) + "..";
+}
+
+std::string Fixed(const DerivedValue& v, int decimals) {
+  return v.defined ? absl::StrFormat("%.*f", decimals, v.value) : "-";
+}
+
+// The reason, other than issuing, that took most warp-cycles.
+std::string TopStall(const std::vector<DerivedValue>& derived) {
+  constexpr std::string_view kPrefix = "stall_share_";
+  const DerivedValue* top = nullptr;
+  for (const DerivedValue& v : derived) {
+    const std::string& name = v.def->name;
+    if (!v.defined || !name.starts_with(kPrefix) || name == "stall_share_selected") continue;
+    if (top == nullptr || v.value > top->value) top = &v;
+  }
+  if (top == nullptr || top->value == 0) return "-";
+  return absl::StrFormat("%s %.0f", top->def->name.substr(kPrefix.size()), top->value);
+}
+
+std::string Row(const std::string& number, const std::string& name, const std::array<std::string, 9>& cells) {
+  std::string line = absl::StrCat(absl::StrFormat("%4s ", number), Cut(name, kNameColumns));
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const bool last = i + 1 == cells.size();
+    line += last ? absl::StrCat("  ", cells[i]) : absl::StrFormat(" %*s", kColumns[i].width, cells[i]);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::array<std::string, 9> Figures(const SimStats& stats, uint64_t cycles, const RunReport& run) {
+  const auto derived = Derive(stats, cycles, run);
+  const auto at = [&derived](std::string_view name) { return derived[DerivedIndex(name)]; };
+  DerivedValue dram = at("dram_read_bandwidth");
+  dram.value += at("dram_write_bandwidth").value;
+  return {Compact(cycles),
+          Fixed(at("time_us"), 2),
+          Compact(stats.sm.warp_instructions),
+          Fixed(at("ipc"), 2),
+          Fixed(at("l1_hit_rate"), 1),
+          Fixed(at("l2_hit_rate"), 1),
+          Fixed(dram, 0),
+          Fixed(at("achieved_occupancy"), 1),
+          TopStall(derived)};
+}
+
+std::string Headline(const RunReport& run) {
+  std::string text = absl::StrCat("sm89 ", run.product_version, ", model ", run.model_version, "\n");
+  absl::StrAppend(&text, "trace   ", Printable(run.trace_name), "  sha256 ", run.trace_digest.substr(0, 12),
+                  "\n");
+  absl::StrAppend(&text, "config  ", Printable(run.config_name), "  sha256 ", run.config_digest.substr(0, 12),
+                  "\n");
+  absl::StrAppend(&text, "status  ", std::string(Name(run.status)));
+  if (run.status == RunStatus::kComplete && !IsComplete(run))
+    absl::StrAppend(&text, ", but the trace is partial");
+  if (!run.status_detail.empty()) absl::StrAppend(&text, ": ", Printable(run.status_detail));
+  text += "\n";
+  for (const TraceMark& mark : run.marks) {
+    absl::StrAppend(&text, "MARK    ", Printable(mark.kind), ": ", Printable(mark.detail), "\n");
+  }
+  return text;
+}
+
+std::string Warnings(const RunReport& run) {
+  std::string text;
+  for (size_t i = 0; i < std::min(run.warnings.size(), kMaxWarnings); ++i) {
+    absl::StrAppend(&text, "warning  ", Printable(run.warnings[i].message), "\n");
+  }
+  if (run.warnings.size() > kMaxWarnings) {
+    absl::StrAppend(&text, "warning  and ", run.warnings.size() - kMaxWarnings,
+                    " more, see the JSON report\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ReportToTable(const RunReport& report) {
+  std::string text = Headline(report);
+  std::array<std::string, 9> titles;
+  std::array<std::string, 9> units;
+  for (size_t i = 0; i < kColumns.size(); ++i) {
+    titles[i] = kColumns[i].title;
+    units[i] = kColumns[i].unit;
+  }
+  absl::StrAppend(&text, "\n", Row("#", "kernel", titles), Row("", "", units));
+  for (const KernelReport& k : report.kernels) {
+    const std::string name = k.finished ? k.info.name : absl::StrCat("[unfinished] ", k.info.name);
+    text += Row(absl::StrCat(k.index + 1), Printable(name), Figures(k.stats, k.cycles, report));
+  }
+  text += Row("", "total", Figures(report.totals, report.total_cycles, report));
+  const std::string warnings = Warnings(report);
+  if (!warnings.empty()) absl::StrAppend(&text, "\n", warnings);
+  return text;
+}
+
+}  // namespace sm89

@@ -1,0 +1,28 @@
+// Small helpers that the renderings share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/run_report.h"
+
+namespace sm89 {
+
+// Valid UTF-8: bytes that are not become U+FFFD.
+std::string ValidUtf8(const std::string& bytes);
+
+// Valid UTF-8 on one line, without control characters: safe to show on a terminal.
+std::string Printable(const std::string& bytes);
+
+// "foreign_arch; allow_partial"; empty without marks.
+std::string MarkKinds(const RunReport& report);
+
+// 9999 -> "9999", 12345 -> "12.3K", 1257472 -> "1.26M", up to T: at most 5 characters.
+std::string Compact(uint64_t value);
+
+// Position of a derived figure by name; it must exist.
+size_t DerivedIndex(std::string_view name);
+
+}  // namespace sm89

@@ -1,0 +1,239 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sim/report/text.h"
+#include "tests/unit/sim_report/sample_report.h"
+
+namespace sm89 {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kNastyName[] = "k = a \"quoted\" name, with = signs \\ \x01 and \xff bytes";
+
+RunReport NastyReport() {
+  RunReport run = SampleReport();
+  run.kernels[0].info.name = kNastyName;
+  return run;
+}
+
+nlohmann::json Parse(const RunReport& run) { return nlohmann::json::parse(ReportToJson(run)); }
+
+TEST(Json, HasTheFieldsThatProgramsRead) {
+  const auto json = Parse(SampleReport());
+  EXPECT_EQ(json["format"], "sm89-report/1");
+  EXPECT_EQ(json["model_version"], "0.1.0-test");
+  EXPECT_EQ(json["status"], "complete");
+  EXPECT_EQ(json["complete"], true);
+  EXPECT_EQ(json["trace"]["digest"], std::string(64, 'a'));
+  EXPECT_EQ(json["config"]["digest"], std::string(64, 'b'));
+  ASSERT_EQ(json["kernels"].size(), 2u);
+  const auto& k = json["kernels"][0];
+  EXPECT_EQ(k["name"], "_Z3addPf");
+  EXPECT_EQ(k["cycles"], 900);
+  EXPECT_EQ(k["warp_instructions"], 1800);
+  EXPECT_EQ(k["thread_instructions"], 57'600);
+  EXPECT_EQ(k["stream"], 18'446'744'073'709'551'615u);
+  EXPECT_EQ(k["grid"], nlohmann::json::array({4, 2, 1}));
+  EXPECT_EQ(k["statistics"]["sm"]["warp_instructions"], 1800);
+  EXPECT_EQ(k["statistics"]["dram"]["read_sectors"], 150);
+  EXPECT_EQ(k["derived"]["ipc"], 2.0);
+  EXPECT_TRUE(k["derived"]["shared_bank_conflict_rate"].is_null());
+  const auto& totals = json["totals"];
+  EXPECT_EQ(totals["name"], "total");
+  EXPECT_EQ(totals["cycles"], 1900);
+  EXPECT_EQ(totals["warp_instructions"], 3600);
+  EXPECT_EQ(totals["thread_instructions"], 115'200);
+}
+
+TEST(Json, DefinesEveryFigureThatItShows) {
+  const auto json = Parse(SampleReport());
+  const auto& k = json["kernels"][0];
+  for (const auto& [group, counters] : k["statistics"].items()) {
+    for (const auto& [name, value] : counters.items()) {
+      EXPECT_TRUE(json["definitions"].contains(group + "_" + name)) << group << ' ' << name;
+    }
+  }
+  for (const auto& [name, value] : k["derived"].items())
+    EXPECT_TRUE(json["definitions"].contains(name)) << name;
+  EXPECT_EQ(json["definitions"]["dram_read_sectors"]["ncu_metric"], "dram__sectors_read.sum");
+  EXPECT_EQ(json["definitions"]["dram_read_sectors"]["unit"], "sectors");
+}
+
+TEST(Json, UnitTables) {
+  const auto slices = Parse(SampleReport())["units"]["l2_slices"];
+  ASSERT_EQ(slices["rows"].size(), 2u);
+  EXPECT_EQ(slices["columns"][0], "read_sectors");
+  EXPECT_EQ(slices["rows"][1][0], 600);
+  EXPECT_EQ(slices["rows"][0].size(), slices["columns"].size());
+}
+
+TEST(Json, NamesSurviveAStrictParser) {
+  const auto json = Parse(NastyReport());
+  EXPECT_EQ(json["kernels"][0]["name"], "k = a \"quoted\" name, with = signs \\ \x01 and \xef\xbf\xbd bytes");
+}
+
+TEST(Json, SameBytesEveryTime) { EXPECT_EQ(ReportToJson(MarkedReport()), ReportToJson(MarkedReport())); }
+
+TEST(Json, NeverHoldsNanOrInfinity) {
+  EXPECT_THAT(ReportToJson(RunReport{}), Not(HasSubstr("nan")));
+  EXPECT_THAT(ReportToJson(RunReport{}), Not(HasSubstr("inf")));
+}
+
+// A reader for RFC 4180, written against its grammar: the test must not share the writer's view of quoting.
+std::vector<std::vector<std::string>> ReadCsv(const std::string& text) {
+  std::vector<std::vector<std::string>> records(1, std::vector<std::string>(1));
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    std::string& field = records.back().back();
+    if (quoted) {
+      if (c != '"') {
+        field += c;
+      } else if (i + 1 < text.size() && text[i + 1] == '"') {
+        field += text[++i];
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',') {
+      records.back().emplace_back();
+    } else if (c == '\r' && i + 1 < text.size() && text[i + 1] == '\n') {
+      ++i;
+      records.emplace_back(1);
+    } else {
+      field += c;
+    }
+  }
+  records.pop_back();  // after the last line end
+  return records;
+}
+
+std::string Cell(const std::vector<std::vector<std::string>>& csv, size_t row, const std::string& column) {
+  for (size_t i = 0; i < csv[0].size(); ++i) {
+    if (csv[0][i] == column) return csv[row].at(i);
+  }
+  ADD_FAILURE() << "no column " << column;
+  return "";
+}
+
+TEST(Csv, OneRowAKernelAndATotal) {
+  const auto csv = ReadCsv(ReportToCsv(NastyReport()));
+  ASSERT_EQ(csv.size(), 4u);
+  for (const auto& record : csv) EXPECT_EQ(record.size(), csv[0].size());
+  EXPECT_EQ(Cell(csv, 1, "name"), "k = a \"quoted\" name, with = signs \\ \x01 and \xef\xbf\xbd bytes");
+  EXPECT_EQ(Cell(csv, 2, "name"), "void app::axpy<float, 4>(float *, \"x\")");
+  EXPECT_EQ(Cell(csv, 1, "cycles"), "900");
+  EXPECT_EQ(Cell(csv, 1, "grid_y"), "2");
+  EXPECT_EQ(Cell(csv, 1, "sm_warp_instructions"), "1800");
+  EXPECT_EQ(Cell(csv, 1, "ipc"), "2.0");
+  EXPECT_EQ(Cell(csv, 1, "shared_bank_conflict_rate"), "") << "undefined is empty, not 0";
+  EXPECT_EQ(Cell(csv, 3, "name"), "total");
+  EXPECT_EQ(Cell(csv, 3, "cycles"), "1900");
+  EXPECT_EQ(Cell(csv, 3, "warp_instructions"), "3600");
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+size_t CountLines(const std::string& text, const std::string& line) {
+  const auto lines = Lines(text);
+  return static_cast<size_t>(std::count(lines.begin(), lines.end(), line));
+}
+
+TEST(AccelSimText, NamesAndSpellings) {
+  const std::string text = ReportToAccelSimText(SampleReport());
+  for (const char* line : {"gpu_sim_cycle = 900", "gpu_sim_insn = 57600", "gpu_ipc =      64.0000",
+                           "gpu_occupancy = 50.0000%"}) {
+    EXPECT_EQ(CountLines(text, line), 2u) << line << ": each kernel has its own\n" << text;
+  }
+  for (const char* line : {"kernel_name = _Z3addPf ", "kernel_launch_uid = 1 ", "gpu_tot_sim_cycle = 900",
+                           "gpu_tot_sim_cycle = 1900", "gpu_tot_sim_insn = 115200", "gpu_tot_issued_cta = 16",
+                           "gpgpu_n_tot_w_icount = 1800", "gpgpu_n_tot_w_icount = 3600",
+                           "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = 100",
+                           "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 800",
+                           "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 300",
+                           "total dram reads = 150", "total dram reads = 300"}) {
+    EXPECT_EQ(CountLines(text, line), 1u) << line << "\n" << text;
+  }
+  EXPECT_TRUE(text.ends_with("GPGPU-Sim: *** exit detected ***\n"));
+}
+
+TEST(AccelSimText, SuccessMarkOnlyForACompleteRun) {
+  for (RunStatus status : {RunStatus::kCycleLimit, RunStatus::kCancelled, RunStatus::kDeadlock}) {
+    RunReport run = SampleReport();
+    run.status = status;
+    EXPECT_THAT(ReportToAccelSimText(run), Not(HasSubstr("exit detected"))) << Name(status);
+  }
+  EXPECT_THAT(ReportToAccelSimText(MarkedReport()), Not(HasSubstr("exit detected"))) << "a partial trace";
+}
+
+TEST(AccelSimText, UndefinedFiguresAreAbsent) {
+  RunReport run = SampleReport();
+  run.kernels[0].stats.sm.active_cycles = 0;
+  run.kernels.pop_back();
+  const std::string text = ReportToAccelSimText(run);
+  EXPECT_THAT(text, Not(HasSubstr("gpu_occupancy")));
+  EXPECT_THAT(text, Not(HasSubstr("nan")));
+}
+
+TEST(AccelSimText, BlocksStandInTheOrderOfTheirEnds) {
+  RunReport run = SampleReport();
+  run.kernels[0].end_cycle = 5000;
+  const std::string text = ReportToAccelSimText(run);
+  EXPECT_LT(text.find("axpy"), text.find("_Z3addPf"));
+  EXPECT_EQ(CountLines(text, "gpu_tot_sim_cycle = 5000"), 1u);
+}
+
+TEST(Table, ShowsEveryKernelAndStaysNarrow) {
+  RunReport run = NastyReport();
+  run.kernels[0].stats.l1 = {};
+  run.kernels[1].info.name = std::string(500, 'x');
+  const std::string text = ReportToTable(run);
+  for (const std::string& line : Lines(text)) {
+    EXPECT_LE(line.size(), 110u) << line;
+  }
+  EXPECT_THAT(text, HasSubstr("total"));
+  EXPECT_THAT(text, HasSubstr("xx.."));
+  EXPECT_THAT(text, HasSubstr("long_scoreboard 50"));
+  EXPECT_THAT(text, HasSubstr(" - ")) << "an undefined hit rate";
+}
+
+TEST(EveryRendering, ShowsMarksAndStatus) {
+  const RunReport run = MarkedReport();
+  for (const std::string& text :
+       {ReportToJson(run), ReportToCsv(run), ReportToAccelSimText(run), ReportToTable(run)}) {
+    EXPECT_THAT(text, HasSubstr("foreign_arch"));
+    EXPECT_THAT(text, HasSubstr("allow_partial"));
+  }
+  EXPECT_EQ(Parse(run)["complete"], false);
+  EXPECT_EQ(Parse(run)["status"], "complete");
+  RunReport limited = SampleReport();
+  limited.status = RunStatus::kCycleLimit;
+  limited.status_detail = "--max-cycles 1900";
+  limited.kernels[1].finished = false;
+  for (const std::string& text :
+       {ReportToJson(limited), ReportToCsv(limited), ReportToAccelSimText(limited), ReportToTable(limited)}) {
+    EXPECT_THAT(text, HasSubstr("cycle_limit"));
+  }
+}
+
+TEST(EveryRendering, CopesWithAnEmptyRun) {
+  const RunReport run;
+  EXPECT_EQ(Parse(run)["kernels"].size(), 0u);
+  EXPECT_EQ(ReadCsv(ReportToCsv(run)).size(), 2u);
+  EXPECT_FALSE(ReportToTable(run).empty());
+  EXPECT_FALSE(ReportToAccelSimText(run).empty());
+}
+
+}  // namespace
+}  // namespace sm89
