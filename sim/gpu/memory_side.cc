@@ -243,8 +243,10 @@ void MemorySide::HandleDram(uint32_t channel, Cycle now) {
   }
 }
 
-void MemorySide::CopyFromHost(uint64_t address, uint64_t bytes, uint32_t kernel) {
-  if (!config_.l2.memcpy_fills || bytes == 0) return;
+void MemorySide::CopyFromHost(uint64_t address, uint64_t bytes) {
+  if (!config_.l2.memcpy_fills) return;
+  bytes = std::min(bytes, ~uint64_t{0} - address);  // a copy ends with the address space at the latest
+  if (bytes == 0) return;
   // Only what can still be there afterwards is walked: the last L2's worth of the copy.
   const uint64_t capacity =
       uint64_t{config_.l2.slices} * config_.l2.cache.sets * config_.l2.cache.ways * kLineBytes;
@@ -260,7 +262,7 @@ void MemorySide::CopyFromHost(uint64_t address, uint64_t bytes, uint32_t kernel)
     const uint32_t slice = map_.Slice(line);
     L2Stats delta;
     slices_[slice].FillFromHost(line, mask, &delta);
-    AddStats(delta, &kernels_[kernel].l2);
+    AddStats(delta, &host_copies_);
     AddStats(delta, &slice_stats_[slice]);
   }
 }

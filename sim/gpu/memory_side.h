@@ -39,10 +39,11 @@ class MemorySide {
   // Cycle of the next event; kNever when nothing is under way.
   Cycle NextEvent() const { return wheel_.NextCycle(); }
   // MemcpyHtoD: the last bytes of the copy stay in the L2 (dirty, as a copy engine's writes are).
-  void CopyFromHost(uint64_t address, uint64_t bytes, uint32_t kernel);
+  void CopyFromHost(uint64_t address, uint64_t bytes);
 
   const Crossbar& crossbar() const { return crossbar_; }
   const MemorySideStats& kernel_stats(uint32_t kernel) const { return kernels_[kernel]; }
+  const L2Stats& host_copy_stats() const { return host_copies_; }
   const std::vector<L2Stats>& slice_stats() const { return slice_stats_; }
   const std::vector<DramStats>& channel_stats() const { return channel_stats_; }
   // One line a busy unit, for the watchdog.
@@ -100,6 +101,7 @@ class MemorySide {
   std::vector<PendingFill> fills_;
   std::vector<uint32_t> free_fills_;
   std::vector<MemorySideStats> kernels_;
+  L2Stats host_copies_;
   std::vector<L2Stats> slice_stats_;
   std::vector<DramStats> channel_stats_;
 };

@@ -1,0 +1,181 @@
+#include "sim/api/simulator.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sim/base/assert.h"
+#include "sim/base/fault.h"
+#include "sim/base/status_macros.h"
+#include "sim/base/version.h"
+#include "sim/gpu/gpu.h"
+#include "sim/trace/compact_reader.h"
+
+namespace sm89 {
+namespace {
+
+bool HasMark(const TraceSetInfo& info, const std::string& kind) {
+  return std::any_of(info.marks.begin(), info.marks.end(), [&](const TraceMark& m) { return m.kind == kind; });
+}
+
+// What the model assumes of the hardware without a measurement; shown in every report.
+std::vector<std::string> Assumptions() {
+  return {
+      "warp dependences by a register scoreboard: the traces carry no control bits",
+      "instruction and constant caches always hit",
+      "L2 slice hash: even over all slices; NVIDIA's is not published",
+      "crossbar latency: additive over SM and slice, spread as measured on an L40 (the same die)",
+      "generic address windows of shared and local memory: 16 MiB each",
+      "every BAR waits for all warps of its CTA that have not ended",
+      "host copies run after all kernels listed before them and leave their data dirty in the L2",
+  };
+}
+
+class SimulatorImpl final : public Simulator {
+ public:
+  SimulatorImpl(SimulatorOptions options, std::shared_ptr<CompactReader> trace, std::unique_ptr<Gpu> gpu,
+                std::vector<bool> selected)
+      : options_(std::move(options)), trace_(std::move(trace)), gpu_(std::move(gpu)) {
+    for (size_t k = 0; k < selected.size(); ++k) {
+      if (!selected[k]) continue;
+      ++kernels_total_;
+      instructions_total_ += trace_->info().kernels[k].warp_instructions;
+    }
+  }
+
+  absl::StatusOr<SimProgress> Advance(uint64_t cycles) override {
+    RETURN_IF_ERROR(gpu_->Advance(cycles));
+    return Progress();
+  }
+
+  void Cancel() override { gpu_->Cancel(); }
+
+  SimProgress Progress() const override {
+    SimProgress progress;
+    progress.done = gpu_->done();
+    progress.kernels_total = kernels_total_;
+    progress.cycle = gpu_->now();
+    progress.warp_instructions = gpu_->issued();
+    progress.warp_instructions_total = instructions_total_;
+    const auto& runs = gpu_->runs();
+    bool named = false;
+    for (uint32_t i = 0; i < runs.size(); ++i) {
+      progress.kernels_done += runs[i]->finished ? 1 : 0;
+      progress.stats.Add(StatsOf(i));
+      if (named || (runs[i]->finished && i + 1 != runs.size())) continue;
+      named = !runs[i]->finished;
+      progress.kernel_index = i;
+      progress.kernel_name = trace_->info().kernels[runs[i]->trace_kernel].name;
+      progress.ctas_total = runs[i]->ctas_total;
+      progress.ctas_done = runs[i]->ctas_done;
+    }
+    return progress;
+  }
+
+  RunReport Report() const override {
+    RunReport report;
+    const TraceSetInfo& info = trace_->info();
+    report.product_version = kProductVersion;
+    report.model_version = kModelVersion;
+    report.trace_name = info.name;
+    report.trace_digest = trace_->digest();
+    report.config_name = options_.config.gpu.name;
+    report.config_digest = options_.config.digest;
+    report.core_khz = options_.config.gpu.clocks.core_khz;
+    report.num_sms = options_.config.gpu.sm.num_sms;
+    report.max_warps_per_sm = options_.config.gpu.sm.max_warps;
+    report.status = gpu_->status();
+    report.status_detail = gpu_->status_detail();
+    report.total_cycles = gpu_->now();
+    report.marks = info.marks;
+    report.warnings = info.warnings;
+    report.assumptions = Assumptions();
+    if (!gpu_->done()) report.status_detail = "still running";
+    for (uint32_t i = 0; i < gpu_->runs().size(); ++i) report.kernels.push_back(KernelReportOf(i));
+    // List order, whatever order the streams launched in.
+    std::stable_sort(report.kernels.begin(), report.kernels.end(),
+                     [](const KernelReport& a, const KernelReport& b) { return a.index < b.index; });
+    for (const KernelReport& kernel : report.kernels) report.totals.Add(kernel.stats);
+    if (gpu_->done() && gpu_->status() == RunStatus::kComplete) {
+      report.total_cycles = 0;
+      for (const KernelReport& kernel : report.kernels) {
+        report.total_cycles = std::max(report.total_cycles, kernel.end_cycle);
+      }
+    }
+    AddStats(gpu_->memory().host_copy_stats(), &report.totals.l2);
+    report.units.slices = gpu_->memory().slice_stats();
+    report.units.channels = gpu_->memory().channel_stats();
+    report.memcpy_h2d_count = gpu_->memcpy_h2d_count();
+    report.memcpy_h2d_bytes = gpu_->memcpy_h2d_bytes();
+    for (const TraceCommand& command : info.commands) {
+      report.memcpy_d2h_count += command.kind == CommandKind::kMemcpyDtoH ? 1 : 0;
+      report.ignored_commands += command.kind == CommandKind::kIgnored ? 1 : 0;
+    }
+    return report;
+  }
+
+ private:
+  // Statistics of a kernel; those of finished ones are computed once.
+  SimStats StatsOf(uint32_t run) const { return gpu_->StatsOf(run); }
+
+  KernelReport KernelReportOf(uint32_t index) const {
+    const KernelRun& run = *gpu_->runs()[index];
+    KernelReport kernel;
+    kernel.info = trace_->info().kernels[run.trace_kernel];
+    kernel.index = run.trace_kernel;
+    kernel.start_cycle = run.launch;
+    kernel.end_cycle = run.finished ? run.end : gpu_->now();
+    kernel.cycles = kernel.end_cycle - kernel.start_cycle;
+    kernel.finished = run.finished;
+    kernel.ctas_launched = run.ctas_launched;
+    kernel.ctas_per_sm = run.occupancy.ctas_per_sm;
+    kernel.occupancy_limiter = run.occupancy.limiter;
+    kernel.theoretical_occupancy = static_cast<double>(run.occupancy.ctas_per_sm * run.occupancy.needs.warps) /
+                                   options_.config.gpu.sm.max_warps;
+    kernel.control_bits = "synthesised scoreboard";
+    kernel.stats = gpu_->StatsOf(index);
+    return kernel;
+  }
+
+  SimulatorOptions options_;
+  std::shared_ptr<CompactReader> trace_;
+  std::unique_ptr<Gpu> gpu_;
+  uint32_t kernels_total_ = 0;
+  uint64_t instructions_total_ = 0;
+};
+
+absl::StatusOr<std::vector<bool>> SelectKernels(const KernelSelection& selection, size_t count) {
+  std::vector<bool> selected(count, false);
+  bool any = false;
+  for (size_t k = 0; k < count; ++k) {
+    selected[k] = selection.Contains(static_cast<uint32_t>(k + 1));
+    any |= selected[k];
+  }
+  if (any) return selected;
+  Fault fault;
+  fault.field = "kernels";
+  fault.expected = absl::StrCat("positions between 1 and ", count);
+  fault.message = absl::StrCat("the selection names none of the trace's ", count, " kernels");
+  return InputError(absl::StatusCode::kInvalidArgument, fault);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions options) {
+  ASSIGN_OR_RETURN(std::shared_ptr<CompactReader> trace, CompactReader::Open(options.compact_trace_path));
+  const TraceSetInfo& info = trace->info();
+  ASSIGN_OR_RETURN(std::vector<bool> selected, SelectKernels(options.kernels, info.kernels.size()));
+  GpuOptions gpu_options;
+  gpu_options.config = options.config.gpu;
+  gpu_options.trace = trace;
+  gpu_options.selected = selected;
+  gpu_options.unknown_as_nop = HasMark(info, "unknown_as_nop");
+  gpu_options.max_cycles = options.max_cycles;
+  gpu_options.threads = options.threads;
+  ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, Gpu::Create(std::move(gpu_options)));
+  return std::unique_ptr<Simulator>(std::make_unique<SimulatorImpl>(std::move(options), std::move(trace),
+                                                                    std::move(gpu), std::move(selected)));
+}
+
+}  // namespace sm89

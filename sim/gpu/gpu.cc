@@ -1,0 +1,279 @@
+#include "sim/gpu/gpu.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sim/base/assert.h"
+#include "sim/base/status_macros.h"
+
+namespace sm89 {
+namespace {
+
+constexpr uint32_t kMaxWarpsListed = 64;  // in the watchdog's dump
+
+}  // namespace
+
+Gpu::Gpu(GpuOptions options)
+    : options_(std::move(options)),
+      memory_(options_.config),
+      queue_(options_.trace->info().commands, options_.trace->info().kernels, options_.selected),
+      inboxes_(options_.config.sm.num_sms),
+      sm_may_host_(options_.config.sm.num_sms, true),
+      sm_last_finish_(options_.config.sm.num_sms, 0) {
+  for (uint32_t i = 0; i < options_.config.sm.num_sms; ++i) {
+    sms_.push_back(std::make_unique<Sm>(options_.config, static_cast<uint16_t>(i)));
+  }
+  // Requests of a window arrive behind its end only if no one-way latency is shorter than the window.
+  window_ = std::max<uint32_t>(1, std::min(options_.config.run.window_cycles, memory_.crossbar().MinLatency()));
+  const uint32_t threads = std::clamp<uint32_t>(options_.threads, 1, options_.config.sm.num_sms);
+  pool_ = std::make_unique<WindowPool>(threads, [this](uint32_t sm) {
+    sms_[sm]->Run(now_, window_end_, &inboxes_[sm]);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Gpu>> Gpu::Create(GpuOptions options) {
+  std::unique_ptr<Gpu> gpu(new Gpu(std::move(options)));
+  RETURN_IF_ERROR(gpu->CheckKernels());
+  RETURN_IF_ERROR(gpu->StartCommands());
+  return gpu;
+}
+
+absl::Status Gpu::CheckKernels() {
+  const std::vector<KernelInfo>& kernels = options_.trace->info().kernels;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    if (!options_.selected[k]) continue;
+    RETURN_IF_ERROR(ComputeOccupancy(kernels[k], options_.config.sm).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Gpu::StartCommands() {
+  while (active_.size() < options_.config.run.concurrent_kernels) {
+    const TraceCommand* command = queue_.Next();
+    if (command == nullptr) break;
+    if (command->kind == CommandKind::kMemcpyHtoD) {
+      memory_.CopyFromHost(command->address, command->bytes);
+      ++copies_;
+      copied_bytes_ += command->bytes;
+    } else {
+      RETURN_IF_ERROR(StartKernel(command->kernel));
+    }
+  }
+  if (active_.empty() && queue_.done()) End(RunStatus::kComplete, "");
+  return absl::OkStatus();
+}
+
+absl::Status Gpu::StartKernel(uint32_t trace_kernel) {
+  const KernelInfo& info = options_.trace->info().kernels[trace_kernel];
+  auto run = std::make_unique<KernelRun>();
+  run->trace_kernel = trace_kernel;
+  ASSIGN_OR_RETURN(run->occupancy, ComputeOccupancy(info, options_.config.sm));
+  DecodeOptions decode;
+  decode.binary_version = info.binary_version;
+  decode.unknown_as_nop = options_.unknown_as_nop;
+  run->code = BuildKernelCode(DecodeKernel(options_.trace->StaticTable(trace_kernel), decode), info,
+                              options_.config);
+  run->launch = now_;
+  run->ready = now_ + options_.config.run.kernel_launch_latency_cycles;
+  run->ctas_total = options_.trace->NumCtas(trace_kernel);
+  active_.push_back(static_cast<uint32_t>(runs_.size()));
+  runs_.push_back(std::move(run));
+  memory_.AddKernel();
+  last_progress_ = now_;
+  sm_may_host_.assign(sm_may_host_.size(), true);
+  if (runs_.back()->ctas_total == 0) FinishKernel(active_.back());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Gpu::DispatchOne(uint32_t sm) {
+  for (const uint32_t index : active_) {
+    KernelRun& run = *runs_[index];
+    if (run.ctas_launched == run.ctas_total || run.ready >= now_ + window_) continue;
+    // Kernels start in order: a later one uses only what an earlier one has no more CTAs for.
+    if (!sms_[sm]->CanHost(run.occupancy.needs)) return false;
+    CtaLaunch launch;
+    launch.kernel = index;
+    launch.code = &run.code;
+    launch.needs = run.occupancy.needs;
+    ASSIGN_OR_RETURN(launch.trace, options_.trace->OpenCta(run.trace_kernel, run.ctas_launched));
+    launch.at = std::max(now_, run.ready);
+    if (sm_last_finish_[sm] != 0) {
+      launch.at = std::max(launch.at, sm_last_finish_[sm] + options_.config.run.cta_launch_latency_cycles);
+    }
+    ++run.ctas_launched;
+    sms_[sm]->Launch(std::move(launch));
+    return true;
+  }
+  return false;
+}
+
+absl::Status Gpu::DispatchCtas() {
+  const bool any = std::any_of(active_.begin(), active_.end(), [&](uint32_t index) {
+    return runs_[index]->ctas_launched < runs_[index]->ctas_total && runs_[index]->ready < now_ + window_;
+  });
+  if (!any) return absl::OkStatus();
+  // Breadth first: one CTA an SM and pass, as the hardware spreads them.
+  for (bool placed = true; placed;) {
+    placed = false;
+    for (uint32_t sm = 0; sm < sms_.size(); ++sm) {
+      if (!sm_may_host_[sm]) continue;
+      ASSIGN_OR_RETURN(const bool hosted, DispatchOne(sm));
+      sm_may_host_[sm] = hosted;
+      placed |= hosted;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Gpu::RunWindow(Cycle end) {
+  window_end_ = end;
+  busy_sms_.clear();
+  for (uint32_t sm = 0; sm < sms_.size(); ++sm) {
+    const bool replies = !inboxes_[sm].empty() && inboxes_[sm].front().cycle < end;
+    if (replies || sms_[sm]->NextEvent(now_) < end) busy_sms_.push_back(sm);
+  }
+  pool_->Run(busy_sms_);
+  for (const uint32_t sm : busy_sms_) {
+    memory_.Submit(sms_[sm]->outbox());
+    sms_[sm]->outbox().clear();
+  }
+  memory_.RunUntil(end + memory_.crossbar().MinLatency(), &inboxes_);
+  now_ = end;
+  CollectFinished();
+}
+
+void Gpu::CollectFinished() {
+  for (const uint32_t sm : busy_sms_) {
+    for (const FinishedCta& cta : sms_[sm]->finished()) {
+      KernelRun& run = *runs_[cta.kernel];
+      ++run.ctas_done;
+      run.end = std::max(run.end, cta.cycle);
+      sm_may_host_[sm] = true;
+      sm_last_finish_[sm] = std::max(sm_last_finish_[sm], cta.cycle);
+      if (run.ctas_done == run.ctas_total) FinishKernel(cta.kernel);
+    }
+    sms_[sm]->finished().clear();
+  }
+}
+
+void Gpu::FinishKernel(uint32_t index) {
+  KernelRun& run = *runs_[index];
+  SM89_ASSERT(!run.finished, "a kernel finishes once");
+  run.finished = true;
+  run.end = std::max(run.end, run.launch);
+  for (const auto& sm : sms_) {
+    sm->AddStats(index, now_, &run.sm_stats);
+    sm->DropStats(index);
+  }
+  run.code = KernelCode();
+  active_.erase(std::find(active_.begin(), active_.end(), index));
+  sm_may_host_.assign(sm_may_host_.size(), true);
+  queue_.Finished(run.trace_kernel);
+}
+
+Cycle Gpu::NextWindow() const {
+  Cycle next = memory_.NextEvent();
+  for (uint32_t sm = 0; sm < sms_.size(); ++sm) {
+    next = std::min(next, sms_[sm]->NextEvent(now_));
+    if (!inboxes_[sm].empty()) next = std::min(next, inboxes_[sm].front().cycle);
+    if (next <= now_) return now_;
+  }
+  for (const uint32_t index : active_) {
+    const KernelRun& run = *runs_[index];
+    if (run.ctas_launched < run.ctas_total && run.ready >= now_ + window_) next = std::min(next, run.ready);
+  }
+  if (next == kNever) return kNever;
+  return std::max(now_, next / window_ * window_);
+}
+
+absl::Status Gpu::Advance(uint64_t cycles) {
+  const Cycle until = cycles > kNever - now_ ? kNever : now_ + cycles;
+  while (!done_ && now_ < until) {
+    RETURN_IF_ERROR(StartCommands());
+    if (done_) break;
+    RETURN_IF_ERROR(DispatchCtas());
+    const Cycle next = NextWindow();
+    if (next == kNever) {
+      End(RunStatus::kDeadlock, absl::StrCat("nothing can happen any more\n", DescribeStuck()));
+      break;
+    }
+    const Cycle limit = options_.max_cycles == 0 ? kNever : options_.max_cycles;
+    if (next >= limit) {
+      now_ = limit;
+      End(RunStatus::kCycleLimit, absl::StrCat("the limit of ", limit, " cycles was reached"));
+      break;
+    }
+    if (next > now_) {
+      now_ = next;
+      continue;  // a kernel may have become ready: dispatch first
+    }
+    RunWindow(std::min(now_ + window_ - now_ % window_, limit));
+    CheckProgress();
+  }
+  // The caller's question "is it over?" is answered without another call.
+  if (!done_) RETURN_IF_ERROR(StartCommands());
+  return absl::OkStatus();
+}
+
+void Gpu::CheckProgress() {
+  const uint64_t issued_now = issued();
+  const bool resident = std::any_of(sms_.begin(), sms_.end(), [](const auto& sm) { return !sm->idle(); });
+  if (issued_now != last_issued_ || !resident) {
+    last_issued_ = issued_now;
+    last_progress_ = now_;
+    return;
+  }
+  if (now_ - last_progress_ < options_.config.run.deadlock_cycles) return;
+  End(RunStatus::kDeadlock, absl::StrCat("no instruction issued for ", now_ - last_progress_, " cycles\n",
+                                         DescribeStuck()));
+}
+
+void Gpu::End(RunStatus status, std::string detail) {
+  done_ = true;
+  status_ = status;
+  status_detail_ = std::move(detail);
+}
+
+void Gpu::Cancel() {
+  if (!done_) End(RunStatus::kCancelled, "cancelled");
+}
+
+uint64_t Gpu::issued() const {
+  uint64_t issued = 0;
+  for (const auto& sm : sms_) issued += sm->issued();
+  return issued;
+}
+
+SimStats Gpu::StatsOf(uint32_t index) const {
+  const KernelRun& run = *runs_[index];
+  SimStats stats = run.sm_stats;
+  if (!run.finished) {
+    for (const auto& sm : sms_) sm->AddStats(index, now_, &stats);
+  }
+  const MemorySideStats& memory = memory_.kernel_stats(index);
+  AddStats(memory.noc, &stats.noc);
+  AddStats(memory.l2, &stats.l2);
+  AddStats(memory.dram, &stats.dram);
+  return stats;
+}
+
+std::string Gpu::DescribeStuck() const {
+  std::string text;
+  for (const uint32_t index : active_) {
+    const KernelRun& run = *runs_[index];
+    absl::StrAppend(&text, "kernel ", index + 1, " '", options_.trace->info().kernels[run.trace_kernel].name,
+                    "': ", run.ctas_done, " of ", run.ctas_total, " CTAs done, ", run.ctas_launched,
+                    " launched\n");
+  }
+  uint32_t lines = 0;
+  for (const auto& sm : sms_) {
+    if (sm->idle() || lines >= kMaxWarpsListed) continue;
+    const std::string warps = sm->DescribeWarps(kMaxWarpsListed - lines);
+    lines += static_cast<uint32_t>(std::count(warps.begin(), warps.end(), '\n'));
+    text += warps;
+  }
+  return text + memory_.DescribeQueues();
+}
+
+}  // namespace sm89

@@ -1,0 +1,108 @@
+// The whole GPU: kernels from the launch queue, CTAs to SMs, windows of SMs in parallel, the memory side
+// between them, the watchdog. Time advances from window border to window border; idle time is skipped.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "sim/config/gpu_config.h"
+#include "sim/gpu/launch_queue.h"
+#include "sim/gpu/memory_side.h"
+#include "sim/gpu/occupancy.h"
+#include "sim/gpu/window_pool.h"
+#include "sim/isa/decoded_inst.h"
+#include "sim/report/run_report.h"
+#include "sim/sm/sm.h"
+#include "sim/trace/compact_reader.h"
+
+namespace sm89 {
+
+struct GpuOptions {
+  GpuConfig config;
+  std::shared_ptr<CompactReader> trace;
+  std::vector<bool> selected;   // one flag a kernel of the trace
+  bool unknown_as_nop = false;  // the trace was ingested with it
+  uint64_t max_cycles = 0;      // 0 = no limit
+  uint32_t threads = 1;
+};
+
+// One kernel that has been launched.
+struct KernelRun {
+  uint32_t trace_kernel = 0;
+  Occupancy occupancy;
+  KernelCode code;
+  Cycle launch = 0;             // leaves the queue
+  Cycle ready = 0;              // first CTA may start
+  Cycle end = 0;
+  uint64_t ctas_total = 0;
+  uint64_t ctas_launched = 0;
+  uint64_t ctas_done = 0;
+  bool finished = false;
+  SimStats sm_stats;            // of the SMs, once finished
+};
+
+class Gpu {
+ public:
+  // Checks every selected kernel against the configuration before anything runs.
+  static absl::StatusOr<std::unique_ptr<Gpu>> Create(GpuOptions options);
+
+  // Runs windows until `cycles` have passed or the run ends. Errors: DATA_LOSS from the trace.
+  absl::Status Advance(uint64_t cycles);
+  bool done() const { return done_; }
+  void Cancel();
+
+  RunStatus status() const { return status_; }
+  const std::string& status_detail() const { return status_detail_; }
+  Cycle now() const { return now_; }
+  const std::vector<std::unique_ptr<KernelRun>>& runs() const { return runs_; }
+  const MemorySide& memory() const { return memory_; }
+  uint64_t issued() const;
+  // Statistics of launched kernel `run` up to now.
+  SimStats StatsOf(uint32_t run) const;
+  uint64_t memcpy_h2d_count() const { return copies_; }
+  uint64_t memcpy_h2d_bytes() const { return copied_bytes_; }
+
+ private:
+  explicit Gpu(GpuOptions options);
+  absl::Status CheckKernels();
+  absl::Status StartCommands();
+  absl::Status StartKernel(uint32_t trace_kernel);
+  absl::Status DispatchCtas();
+  absl::StatusOr<bool> DispatchOne(uint32_t sm);
+  void RunWindow(Cycle end);
+  void CollectFinished();
+  void FinishKernel(uint32_t run);
+  // Next window border at which anything happens; kNever: nothing ever will.
+  Cycle NextWindow() const;
+  void CheckProgress();
+  void End(RunStatus status, std::string detail);
+  std::string DescribeStuck() const;
+
+  GpuOptions options_;
+  uint32_t window_ = 0;
+  MemorySide memory_;
+  std::vector<std::unique_ptr<Sm>> sms_;
+  LaunchQueue queue_;
+  std::unique_ptr<WindowPool> pool_;
+  std::vector<std::vector<MemReply>> inboxes_;
+  std::vector<std::unique_ptr<KernelRun>> runs_;
+  std::vector<uint32_t> active_;          // runs not finished, by launch
+  std::vector<bool> sm_may_host_;         // worth trying to place a CTA
+  std::vector<Cycle> sm_last_finish_;
+  std::vector<uint32_t> busy_sms_;
+  Cycle now_ = 0;
+  Cycle window_end_ = 0;
+  Cycle last_progress_ = 0;
+  uint64_t last_issued_ = 0;
+  uint64_t copies_ = 0;
+  uint64_t copied_bytes_ = 0;
+  bool done_ = false;
+  RunStatus status_ = RunStatus::kComplete;
+  std::string status_detail_;
+};
+
+}  // namespace sm89

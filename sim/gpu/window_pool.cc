@@ -1,0 +1,68 @@
+#include "sim/gpu/window_pool.h"
+
+#include <utility>
+
+#include "sim/base/assert.h"
+
+namespace sm89 {
+namespace {
+
+// A window lasts tens of microseconds: spinning about as long before sleeping keeps the hand-over cheap.
+constexpr int kSpins = 4000;
+
+}  // namespace
+
+WindowPool::WindowPool(uint32_t threads, std::function<void(uint32_t)> work) : work_(std::move(work)) {
+  SM89_ASSERT(threads >= 1, "the caller is a thread too");
+  for (uint32_t i = 1; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
+}
+
+WindowPool::~WindowPool() {
+  stop_.store(true, std::memory_order_release);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void WindowPool::TakeAll() {
+  const auto n = static_cast<uint32_t>(indices_->size());
+  for (;;) {
+    const uint32_t i = next_.fetch_add(1, std::memory_order_relaxed);
+    if (i >= n) return;
+    work_((*indices_)[i]);
+  }
+}
+
+void WindowPool::Loop() {
+  uint32_t seen = 0;
+  for (;;) {
+    for (int spin = 0; spin < kSpins && round_.load(std::memory_order_acquire) == seen; ++spin) {
+    }
+    while (round_.load(std::memory_order_acquire) == seen) round_.wait(seen, std::memory_order_acquire);
+    ++seen;
+    if (stop_.load(std::memory_order_acquire)) return;
+    TakeAll();
+    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) running_.notify_all();
+  }
+}
+
+void WindowPool::Run(const std::vector<uint32_t>& indices) {
+  indices_ = &indices;
+  next_.store(0, std::memory_order_relaxed);
+  if (threads_.empty() || indices.size() < 2) {
+    TakeAll();
+    return;
+  }
+  running_.store(static_cast<uint32_t>(threads_.size()), std::memory_order_relaxed);
+  round_.fetch_add(1, std::memory_order_release);
+  round_.notify_all();
+  TakeAll();
+  for (int spin = 0; spin < kSpins && running_.load(std::memory_order_acquire) != 0; ++spin) {
+  }
+  for (uint32_t left = running_.load(std::memory_order_acquire); left != 0;
+       left = running_.load(std::memory_order_acquire)) {
+    running_.wait(left, std::memory_order_acquire);
+  }
+}
+
+}  // namespace sm89

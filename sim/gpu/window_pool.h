@@ -1,0 +1,37 @@
+// Runs one function over 0..n-1 on a fixed set of host threads, once a window. Which thread takes which index
+// does not matter to the result: indices share nothing within a window.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace sm89 {
+
+class WindowPool {
+ public:
+  // `threads` >= 1, the caller's included.
+  WindowPool(uint32_t threads, std::function<void(uint32_t)> work);
+  ~WindowPool();
+  WindowPool(const WindowPool&) = delete;
+  WindowPool& operator=(const WindowPool&) = delete;
+
+  // work(i) for every i of `indices`; returns when all are done.
+  void Run(const std::vector<uint32_t>& indices);
+
+ private:
+  void Loop();
+  void TakeAll();
+
+  std::function<void(uint32_t)> work_;
+  const std::vector<uint32_t>* indices_ = nullptr;
+  std::atomic<uint32_t> next_{0};
+  std::atomic<uint32_t> running_{0};
+  std::atomic<uint32_t> round_{0};
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace sm89
