@@ -208,10 +208,31 @@ TEST(Packages, ListsAreKnownAndUnknownKindIsRefused) {
 
 TEST(Scripts, ShellcheckFindsNoFault) {
   if (!HasProgram("shellcheck")) GTEST_SKIP() << "shellcheck is not installed";
-  std::string scripts = kDeploy + "/packages.sh";
-  if (std::filesystem::exists(kDeploy + "/quickstart")) scripts += " " + kDeploy + "/quickstart";
-  ExpectSuccess("shellcheck " + scripts);
+  ExpectSuccess("shellcheck " + kDeploy + "/packages.sh " + kDeploy + "/quickstart");
 }
+
+struct BadCall {
+  const char* arguments;
+  const char* message;
+};
+
+class Quickstart : public ::testing::TestWithParam<BadCall> {};
+
+TEST_P(Quickstart, RefusesWithAReason) {
+  const TempFile home("unused", "");
+  const CommandResult result =
+      RunCommand("XDG_STATE_HOME=" + std::filesystem::path(home.path()).parent_path().string() + " " +
+                 kDeploy + "/quickstart " + GetParam().arguments);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.output.find(GetParam().message), std::string::npos) << result.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, Quickstart,
+                         ::testing::Values(BadCall{"--port 0", "--port needs a port number, not '0'"},
+                                           BadCall{"--port", "--port needs a port number"},
+                                           BadCall{"--metrics-port 65536", "not '65536'"},
+                                           BadCall{"start", "unknown option 'start'"},
+                                           BadCall{"--stop", "no daemon of quickstart is running"}));
 
 }  // namespace
 }  // namespace sm89
