@@ -249,17 +249,19 @@ void BlobStore::RemoveUnreferenced(std::span<const std::string> digests) {
   // The mutex is held over check and removal: Publish takes it too, so a digest that comes back in between is
   // either written after the removal or seen as pinned.
   MutexLock lock(mutex_);
-  for (const std::string& digest : digests) {
-    if (pins_.count(digest) != 0) continue;
-    const absl::StatusOr<bool> referenced = IsReferenced(digest);
-    const absl::StatusOr<uint64_t> size = files_.Size(PathOf(digest));
-    if (!referenced.ok() || *referenced || !size.ok()) continue;
-    if (const absl::Status removed = files_.Remove(PathOf(digest)); !removed.ok()) {
-      Log(LogLevel::kWarn, "blob_removal_failed", {{"digest", digest}, {"error", removed.message()}});
-      continue;
-    }
-    total_bytes_ -= *size;
+  for (const std::string& digest : digests) RemoveIfUnreferenced(digest);
+}
+
+void BlobStore::RemoveIfUnreferenced(const std::string& digest) {
+  if (pins_.count(digest) != 0) return;
+  const absl::StatusOr<bool> referenced = IsReferenced(digest);
+  const absl::StatusOr<uint64_t> size = files_.Size(PathOf(digest));
+  if (!referenced.ok() || *referenced || !size.ok()) return;
+  if (const absl::Status removed = files_.Remove(PathOf(digest)); !removed.ok()) {
+    Log(LogLevel::kWarn, "blob_removal_failed", {{"digest", digest}, {"error", removed.message()}});
+    return;
   }
+  total_bytes_ -= *size;
 }
 
 uint64_t BlobStore::total_bytes() const {
@@ -271,7 +273,9 @@ void BlobStore::Unpin(const std::string& digest) {
   MutexLock lock(mutex_);
   const auto it = pins_.find(digest);
   SM89_ASSERT(it != pins_.end() && it->second > 0, "a pin is released once");
-  if (--it->second == 0) pins_.erase(it);
+  if (--it->second > 0) return;
+  pins_.erase(it);
+  RemoveIfUnreferenced(digest);
 }
 
 }  // namespace sm89

@@ -2,7 +2,7 @@
 //
 // A blob is visible only when it is whole: written beside, fsynced, checked, renamed. What keeps a blob is a
 // row in blob_refs (owner, digest); without one it is removed. Between Add and the commit of the row a
-// BlobPin keeps it:
+// BlobPin keeps it; if no row has come when the last pin goes, so does the blob:
 //
 //   ASSIGN_OR_RETURN(BlobPin pin, blobs.AddBytes(text));
 //   RETURN_IF_ERROR(db.Write([&](Transaction& tx) { return blobs.AddRef(tx, "jobs/x", pin); }));
@@ -107,6 +107,7 @@ class BlobStore {
   absl::StatusOr<BlobPin> Publish(const std::string& temporary, const std::string& digest, uint64_t size_bytes);
   absl::StatusOr<bool> IsReferenced(const std::string& digest);
   void Unpin(const std::string& digest);
+  void RemoveIfUnreferenced(const std::string& digest) SM89_REQUIRES(mutex_);
 
   FileStore& files_;
   IdSource& ids_;

@@ -84,7 +84,7 @@ class UploadStream {
   virtual absl::StatusOr<uint64_t> Finish() = 0;
 };
 
-// Thread-safe. Everything but Finalize may block on the disk: not for gRPC's threads.
+// Thread-safe. Every call may block on the disk: not for gRPC's threads. Streams must be gone before the manager.
 class TraceManager {
  public:
   static absl::StatusOr<std::unique_ptr<TraceManager>> Create(const TraceDeps& deps,
@@ -103,7 +103,7 @@ class TraceManager {
   virtual absl::StatusOr<TraceRecord> Query(const std::string& id) = 0;
 
   // Gives the READY trace, or why not: INVALID_ARGUMENT etc. of the reader, FAILED_PRECONDITION when bytes are
-  // missing. `done` is called once, from any thread, possibly before Finalize returns. The ticket lets a
+  // missing. Does not wait for the reading: `done` is called once, from any thread, possibly before Finalize returns. The ticket lets a
   // caller that went away take its callback back (it may be running at that moment).
   using FinalizeCallback = std::function<void(absl::StatusOr<TraceRecord>)>;
   virtual uint64_t Finalize(const std::string& id, FinalizeCallback done) = 0;

@@ -71,14 +71,26 @@ TEST_F(BlobStoreTest, APinKeepsABlobThatLosesItsLastOwner) {
   EXPECT_TRUE(blobs_->ReadBlob(digest, 100).ok());
 }
 
+TEST_F(BlobStoreTest, ABlobThatNobodyReferredToGoesWithItsPin) {
+  std::string digest;
+  {
+    auto first = blobs_->AddBytes("content");
+    auto second = blobs_->AddBytes("content");
+    ASSERT_TRUE(first.ok() && second.ok());
+    digest = first->digest();
+    first = absl::CancelledError();
+    EXPECT_TRUE(blobs_->ReadBlob(digest, 100).ok());
+  }
+  EXPECT_EQ(blobs_->ReadBlob(digest, 100).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(blobs_->total_bytes(), 0u);
+}
+
 TEST_F(BlobStoreTest, RestartKeepsReferencedAndClearsTheRest) {
   const std::string kept = Add("a", "kept");
-  std::string orphan;
-  {
-    auto pin = blobs_->AddBytes("orphan");
-    ASSERT_TRUE(pin.ok());
-    orphan = pin->digest();
-  }
+  const std::string orphan = Sha256Hex("orphan");
+  const std::string orphan_path = blobs_->PathOf(orphan);
+  ASSERT_TRUE(PosixFileStore().MakeDirs(orphan_path.substr(0, orphan_path.rfind('/'))).ok());
+  ASSERT_TRUE(AtomicWriteFile(PosixFileStore(), orphan_path, "orphan").ok());
   ASSERT_TRUE(AtomicWriteFile(PosixFileStore(), dir_.File("blobs/tmp/half"), "half").ok());
   Restart();
   EXPECT_TRUE(blobs_->ReadBlob(kept, 100).ok());

@@ -1,0 +1,205 @@
+#include "server/traces/ingest_runner.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "sim/base/fault.h"
+#include "sim/base/status_macros.h"
+#include "sim/base/strings.h"
+
+namespace sm89 {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kResultBytesMax = 16 << 20;  // 1,000 faults and 100 warnings fit many times
+constexpr uint64_t kStderrTailBytes = 2048;
+constexpr size_t kWarningsMax = 100;
+// How late a wall-time limit may be noticed.
+constexpr Duration kPoll = std::chrono::milliseconds(200);
+
+IngestOutcome Refused(absl::Status error) {
+  IngestOutcome outcome;
+  outcome.kind = IngestOutcome::Kind::kRefused;
+  outcome.error = std::move(error);
+  return outcome;
+}
+
+IngestOutcome Ours(absl::Status error) {
+  IngestOutcome outcome;
+  outcome.kind = IngestOutcome::Kind::kOurs;
+  outcome.error = std::move(error);
+  return outcome;
+}
+
+uint64_t NumberOf(const Json& json, const char* key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_number_unsigned() ? it->get<uint64_t>() : 0;
+}
+
+std::vector<std::string> TextsOf(const Json& json, const char* key, size_t max) {
+  std::vector<std::string> texts;
+  const auto it = json.find(key);
+  if (it == json.end() || !it->is_array()) return texts;
+  for (const Json& item : *it) {
+    if (item.is_string() && texts.size() < max) texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
+std::string ResultPath(const std::string& stem) { return stem + ".json"; }
+std::string OutputPath(const std::string& stem) { return stem + ".trace"; }
+std::string StderrPath(const std::string& stem) { return stem + ".err"; }
+
+}  // namespace
+
+void IngestCancel::Cancel() {
+  MutexLock lock(mutex_);
+  cancelled_ = true;
+  changed_.NotifyAll();
+}
+
+bool IngestCancel::cancelled() {
+  MutexLock lock(mutex_);
+  return cancelled_;
+}
+
+// Shared with the exit callback, which may come after the runner gave up waiting for a kill.
+struct IngestRunner::Child {
+  bool ended = false;  // guarded by the cancel's mutex
+  ProcessExit exit;
+  bool timed_out = false;
+  bool cancelled = false;
+};
+
+ProcessSpec IngestRunner::SpecFor(const IngestJob& job, const std::string& stem) const {
+  ProcessSpec spec;
+  spec.program = options_.worker_program;
+  spec.args = {"ingest", "--input", job.input, "--output", OutputPath(stem), "--result", ResultPath(stem),
+               "--max-unpacked-bytes", absl::StrCat(options_.max_unpacked_bytes)};
+  if (job.options.foreign_arch) spec.args.emplace_back("--foreign-arch");
+  if (job.options.allow_partial) spec.args.emplace_back("--allow-partial");
+  if (job.options.unknown_as_nop) spec.args.emplace_back("--unknown-as-nop");
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"};
+  spec.stderr_path = StderrPath(stem);
+  spec.address_space_bytes = options_.memory_bytes;
+  return spec;
+}
+
+IngestOutcome IngestRunner::Run(const IngestJob& job, IngestCancel& cancel) {
+  const std::string stem = absl::StrCat(options_.scratch_dir, "/", ids_.NewId());
+  auto child = std::make_shared<Child>();
+  const auto on_exit = [child, &cancel](const ProcessExit& exit) {
+    MutexLock lock(cancel.mutex_);
+    child->exit = exit;
+    child->ended = true;
+    cancel.changed_.NotifyAll();
+  };
+  const auto process = processes_.Start(SpecFor(job, stem), on_exit);
+  if (!process.ok()) return Ours(process.status());
+  const SteadyTime deadline = clock_.SteadyNow() + std::chrono::seconds(options_.wall_seconds);
+  bool killed = false;
+  while (true) {
+    {
+      MutexLock lock(cancel.mutex_);
+      if (!child->ended && (killed || !cancel.cancelled_)) cancel.changed_.WaitFor(cancel.mutex_, kPoll);
+      if (child->ended) break;
+      child->cancelled = cancel.cancelled_;
+      if (killed) continue;
+      child->timed_out = !child->cancelled && clock_.SteadyNow() >= deadline;
+      killed = child->cancelled || child->timed_out;
+    }
+    // SIGKILL cannot be refused, so the exit comes; outside the lock, as the callback takes it.
+    if (killed) (*process)->Kill();
+  }
+  IngestOutcome outcome = Judge(*child, stem);
+  // What stays behind is cleared at next start.
+  files_.Remove(ResultPath(stem)).IgnoreError();
+  files_.Remove(StderrPath(stem)).IgnoreError();
+  files_.Remove(OutputPath(stem) + ".tmp").IgnoreError();
+  if (outcome.kind != IngestOutcome::Kind::kReady) files_.Remove(OutputPath(stem)).IgnoreError();
+  return outcome;
+}
+
+IngestOutcome IngestRunner::Judge(const Child& child, const std::string& stem) {
+  if (child.cancelled) {
+    IngestOutcome outcome;
+    outcome.kind = IngestOutcome::Kind::kCancelled;
+    outcome.error = absl::CancelledError("reading the upload was stopped");
+    return outcome;
+  }
+  if (child.timed_out) {
+    return Refused(absl::ResourceExhaustedError(
+        absl::StrCat("reading the upload took longer than ", options_.wall_seconds, " s")));
+  }
+  const ProcessExit& exit = child.exit;
+  if (exit.signal == 0 && (exit.code == 0 || exit.code == 1)) return ReadResult(stem);
+  if (exit.signal == 0 && exit.code == kIngestExitOutOfMemory) {
+    return Refused(absl::ResourceExhaustedError(
+        absl::StrCat("reading the upload needs more than ", options_.memory_bytes, " bytes of memory")));
+  }
+  const std::string why = absl::StrCat(DescribeExit(exit), StderrTail(stem));
+  if (exit.signal == SIGKILL) {
+    return Refused(absl::ResourceExhaustedError(
+        absl::StrCat("the reader of the upload was killed, most likely for its memory: ", why)));
+  }
+  return Refused(absl::InternalError(absl::StrCat("the reader of the upload crashed: ", why)));
+}
+
+IngestOutcome IngestRunner::ReadResult(const std::string& stem) {
+  const absl::StatusOr<std::string> text = ReadWholeFile(files_, ResultPath(stem), kResultBytesMax);
+  if (!text.ok()) {
+    return Ours(absl::InternalError(
+        absl::StrCat("the reader of the upload left no result: ", text.status().message(), StderrTail(stem))));
+  }
+  const Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  const auto ok = json.is_object() ? json.find("ok") : json.end();
+  if (!json.is_object() || ok == json.end() || !ok->is_boolean()) {
+    return Ours(absl::InternalError("the reader of the upload left an unreadable result"));
+  }
+  if (!ok->get<bool>()) {
+    const auto status_json = json.find("status");
+    absl::Status status = status_json != json.end() ? StatusFromJson(status_json->dump()) : absl::OkStatus();
+    if (status.ok()) status = absl::InternalError("the reader of the upload failed without a reason");
+    // A full disk looks like a bound to the child; it is ours, not the upload's.
+    const bool disk_full = absl::IsResourceExhausted(status) &&
+                           files_.FreeBytes(options_.scratch_dir).value_or(0) < options_.min_free_bytes;
+    return disk_full ? Ours(std::move(status)) : Refused(std::move(status));
+  }
+  IngestOutcome outcome;
+  outcome.kind = IngestOutcome::Kind::kReady;
+  outcome.output = OutputPath(stem);
+  TraceContent& content = outcome.content;
+  const auto digest = json.find("digest");
+  if (digest != json.end() && digest->is_string()) content.digest = digest->get<std::string>();
+  if (content.digest.empty()) return Ours(absl::InternalError("the reader of the upload named no digest"));
+  content.kernels = NumberOf(json, "kernels");
+  content.warp_instructions = NumberOf(json, "warp_instructions");
+  content.thread_instructions = NumberOf(json, "thread_instructions");
+  content.memcpy_h2d_bytes = NumberOf(json, "memcpy_h2d_bytes");
+  content.marks = TextsOf(json, "marks", kWarningsMax);
+  content.warnings = TextsOf(json, "warnings", kWarningsMax);
+  return outcome;
+}
+
+std::string IngestRunner::StderrTail(const std::string& stem) {
+  const auto file = files_.OpenRead(StderrPath(stem));
+  if (!file.ok() || (*file)->size() == 0) return "";
+  const uint64_t size = (*file)->size();
+  const uint64_t start = size - std::min(size, kStderrTailBytes);
+  const absl::StatusOr<std::string> tail = (*file)->Read(start, kStderrTailBytes);
+  if (!tail.ok()) return "";
+  std::string text(absl::StripAsciiWhitespace(*tail));
+  // It goes into error messages and JSON: printable text only.
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c != '\n' && !absl::ascii_isprint(c); }, '?');
+  return absl::StrCat(": ", text);
+}
+
+}  // namespace sm89
