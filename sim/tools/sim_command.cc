@@ -1,0 +1,190 @@
+#include "sim/tools/sim_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <ostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "sim/report/run_report.h"
+#include "sim/tools/exit_codes.h"
+#include "sim/tools/sim_errors.h"
+#include "sim/tools/sim_output.h"
+#include "sim/tools/sim_progress.h"
+#include "sim/tools/sim_temp_file.h"
+
+namespace sm89 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+bool Interrupted(const SimCommandIo& io) { return io.interrupted != nullptr && io.interrupted->load(); }
+
+// The three result files.
+struct Outputs {
+  std::unique_ptr<ResultOutput> json, csv, text;
+};
+
+absl::StatusOr<Outputs> OpenOutputs(const SimCommandOptions& options, std::ostream& out) {
+  Outputs outputs;
+  if (!options.json.empty()) {
+    ASSIGN_OR_RETURN(outputs.json, ResultOutput::Open(options.json, out));
+  }
+  if (!options.csv.empty()) {
+    ASSIGN_OR_RETURN(outputs.csv, ResultOutput::Open(options.csv, out));
+  }
+  if (!options.text.empty()) {
+    ASSIGN_OR_RETURN(outputs.text, ResultOutput::Open(options.text, out));
+  }
+  return outputs;
+}
+
+// Opens the trace, unpacking it to a temporary file first unless it is compact already.
+absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& options, Config config,
+                                                   const SimCommandIo& io, ProgressPrinter* progress) {
+  SimulatorOptions run;
+  run.config = std::move(config);
+  run.kernels = options.kernels;
+  run.max_cycles = options.max_cycles;
+  run.threads = options.threads;
+  if (IsCompactTrace(options.trace)) {
+    run.compact_trace_path = options.trace;
+    return Simulator::Create(std::move(run));
+  }
+  ASSIGN_OR_RETURN(TempFile compact, TempFile::Create("sm89-sim"));
+  IngestOptions ingest = options.ingest;
+  ingest.cancel = io.interrupted;
+  if (options.progress) {
+    ingest.progress = [progress](uint64_t done, uint64_t total) { progress->Reading(done, total); };
+  }
+  ASSIGN_OR_RETURN(const IngestResult ingested, IngestTrace(options.trace, compact.path(), ingest));
+  run.compact_trace_path = compact.path();
+  // The simulator keeps the file mapped: its name may go as soon as it is open.
+  return Simulator::Create(std::move(run));
+}
+
+// Cycles for one step: so many that a step takes about this long, whatever the trace and the machine.
+class StepSize {
+ public:
+  uint64_t cycles() const { return cycles_; }
+  void Took(double seconds) {
+    if (seconds < 0.02) cycles_ = std::min<uint64_t>(cycles_ * 2, kMost);
+    if (seconds > 0.08) cycles_ = std::max<uint64_t>(cycles_ / 2, kLeast);
+  }
+
+ private:
+  static constexpr uint64_t kLeast = 64;
+  static constexpr uint64_t kMost = uint64_t{1} << 30;
+  uint64_t cycles_ = 4096;
+};
+
+absl::Status Simulate(Simulator* simulator, const SimCommandOptions& options, const SimCommandIo& io,
+                      ProgressPrinter* progress) {
+  StepSize step;
+  while (true) {
+    if (Interrupted(io)) {
+      simulator->Cancel();
+      return absl::OkStatus();
+    }
+    const Clock::time_point start = Clock::now();
+    ASSIGN_OR_RETURN(const SimProgress now, simulator->Advance(step.cycles()));
+    step.Took(SecondsSince(start));
+    if (options.progress) progress->Simulating(now);
+    if (now.done) return absl::OkStatus();
+  }
+}
+
+absl::Status WriteResults(const RunReport& report, const SimCommandOptions& options, double seconds,
+                          const Outputs& outputs, std::ostream& out) {
+  if (outputs.json != nullptr) RETURN_IF_ERROR(outputs.json->Commit(ReportToJson(report)));
+  if (outputs.csv != nullptr) RETURN_IF_ERROR(outputs.csv->Commit(ReportToCsv(report)));
+  if (outputs.text != nullptr) {
+    std::string text = ReportToAccelSimText(report);
+    if (options.host_time) {
+      text =
+          WithHostTime(std::move(text), report.totals.sm.thread_instructions, report.total_cycles, seconds);
+    }
+    RETURN_IF_ERROR(outputs.text->Commit(text));
+  }
+  const bool table = options.json != "-" && options.csv != "-" && options.text != "-";
+  if (table) out << ReportToTable(report) << std::flush;
+  return absl::OkStatus();
+}
+
+int ExitCodeOfRun(const RunReport& report) {
+  switch (report.status) {
+    case RunStatus::kComplete:
+      return IsComplete(report) ? kExitOk : kExitPartialTrace;
+    case RunStatus::kCycleLimit:
+      return kExitLimit;
+    case RunStatus::kCancelled:
+      return kExitCancelled;
+    case RunStatus::kDeadlock:
+      return kExitInternal;
+  }
+  return kExitInternal;
+}
+
+void PrintConfigWarnings(const Config& config, std::ostream& err) {
+  for (const ConfigWarning& w : config.warnings) {
+    err << "sm89-sim: warning: " << FormatFault(Fault{.file = w.file, .line = w.line, .message = w.message})
+        << "\n";
+  }
+}
+
+absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io, ProgressPrinter* progress) {
+  ASSIGN_OR_RETURN(Config config, LoadConfig(options.config, options.overrides, options.config_options));
+  PrintConfigWarnings(config, io.err);
+  ASSIGN_OR_RETURN(const Outputs outputs, OpenOutputs(options, io.out));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Simulator> simulator,
+                   Prepare(options, std::move(config), io, progress));
+  const Clock::time_point start = Clock::now();
+  RETURN_IF_ERROR(Simulate(simulator.get(), options, io, progress));
+  progress->Finish();
+  const RunReport report = simulator->Report();
+  RETURN_IF_ERROR(WriteResults(report, options, SecondsSince(start), outputs, io.out));
+  const int code = ExitCodeOfRun(report);
+  if (code != kExitOk) {
+    io.err << "sm89-sim: " << Name(report.status)
+           << (code == kExitPartialTrace ? ", but the trace is partial" : "")
+           << (report.status_detail.empty() ? "" : ": ") << report.status_detail << "\n";
+  }
+  return code;
+}
+
+}  // namespace
+
+std::string WithHostTime(std::string text, uint64_t thread_instructions, uint64_t cycles, double seconds) {
+  const auto whole = static_cast<uint64_t>(seconds);
+  // Rates divide by whole seconds, at least one, as the scripts that read them expect.
+  const uint64_t divisor = std::max<uint64_t>(whole, 1);
+  const std::string lines = absl::StrFormat(
+      "gpgpu_simulation_time = %u days, %u hrs, %u min, %u sec (%u sec)\n"
+      "gpgpu_simulation_rate = %u (inst/sec)\ngpgpu_simulation_rate = %u (cycle/sec)\n",
+      whole / 86'400, whole / 3600 % 24, whole / 60 % 60, whole % 60, whole, thread_instructions / divisor,
+      cycles / divisor);
+  const size_t end = text.rfind("GPGPU-Sim: *** simulation thread");
+  text.insert(end == std::string::npos ? text.size() : end, lines);
+  return text;
+}
+
+int RunSimCommand(const SimCommandOptions& options, const SimCommandIo& io) {
+  ProgressPrinter progress(io.err, io.err_is_terminal);
+  const absl::StatusOr<int> code = Run(options, io, &progress);
+  if (code.ok()) return *code;
+  progress.Finish();
+  PrintError("sm89-sim", code.status(), io.err);
+  return ExitCodeOf(code.status());
+}
+
+int SimMain(const std::vector<std::string>& args, const SimCommandIo& io) {
+  const ParsedCommandLine parsed = ParseSimCommandLine(args, io.out, io.err);
+  return parsed.exit_code.has_value() ? *parsed.exit_code : RunSimCommand(parsed.options, io);
+}
+
+}  // namespace sm89

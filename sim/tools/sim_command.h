@@ -1,0 +1,30 @@
+// sm89-sim without its main: reads the command line, runs one simulation, writes the results.
+#pragma once
+
+#include <atomic>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "sim/tools/sim_options.h"
+
+namespace sm89 {
+
+// The world as the command sees it.
+struct SimCommandIo {
+  std::ostream& out;
+  std::ostream& err;
+  bool err_is_terminal = false;
+  const std::atomic<bool>* interrupted = nullptr;  // may be null
+};
+
+// Runs the whole command; the value is the exit code (exit_codes.h).
+int SimMain(const std::vector<std::string>& args, const SimCommandIo& io);
+
+// The part after the command line.
+int RunSimCommand(const SimCommandOptions& options, const SimCommandIo& io);
+
+// Accel-Sim text with the lines that name wall-clock time, before its closing lines.
+std::string WithHostTime(std::string text, uint64_t thread_instructions, uint64_t cycles, double seconds);
+
+}  // namespace sm89

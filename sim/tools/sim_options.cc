@@ -1,0 +1,151 @@
+#include "sim/tools/sim_options.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "sim/base/version.h"
+#include "sim/tools/exit_codes.h"
+#include "sim/tools/sim_errors.h"
+
+namespace sm89 {
+namespace {
+
+// What the parser fills before it is checked and converted.
+struct RawOptions {
+  std::vector<std::string> sets;
+  std::string kernels;
+  std::string help_topic;
+  bool version = false;
+};
+
+constexpr char kDescription[] =
+    "Simulates a trace on an SM89 (Ada) GPU and prints a table; other forms on request.\n"
+    "TRACE is a folder with kernelslist.g, a list file, one kernel file, an archive of a folder, or a "
+    "compact trace.";
+
+void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
+  app->set_help_flag();
+  app->add_option("-h,--help", raw->help_topic,
+                  "this help; with GROUP, the settings of that group ('all': every one)")
+      ->expected(0, 1)
+      ->type_name("[GROUP]");
+  app->add_flag("--version", raw->version, "product and model version");
+  app->add_option("--config", options->config, "preset or configuration file (default RTX4090)")
+      ->type_name("NAME|FILE");
+  app->add_option("--trace", options->trace, "trace to simulate")->type_name("TRACE");
+  app->add_option("--set", raw->sets, "override a setting; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->expected(1);
+  app->add_flag("--strict", options->config_options.strict, "settings without an effect are errors");
+  app->add_flag("--foreign-arch", options->ingest.foreign_arch,
+                "accept sm_70, 75, 80, 86 and 90 code through its SM89 counterparts; the result says so");
+  app->add_flag("--allow-partial", options->ingest.allow_partial,
+                "run traces that lack CTAs; the result says so");
+  app->add_flag("--unknown-as-nop", options->ingest.unknown_as_nop,
+                "treat unknown opcodes as NOP; the result says so");
+  app->add_option("--kernels", raw->kernels, "kernels to run by position, as in 1,3-5 (default all)")
+      ->type_name("LIST");
+  app->add_option("--max-cycles", options->max_cycles, "stop after so many GPU cycles")->type_name("N");
+  app->add_option("--threads", options->threads,
+                  "host threads; the result does not depend on them (default 1)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 256u));
+  app->add_option("--json", options->json, "write the full report")->type_name("FILE");
+  app->add_option("--csv", options->csv, "write one row a kernel")->type_name("FILE");
+  app->add_option("--text", options->text, "write the lines that Accel-Sim's scripts read")
+      ->type_name("FILE");
+  app->add_flag("--host-time", options->host_time,
+                "add simulation time and rate to --text (varies from run to run)");
+  app->add_flag("--progress", options->progress, "show progress on standard error");
+}
+
+std::string Footer() {
+  std::string text =
+      "FILE may be '-' for standard output (one of the three; the table is then left out).\n\nPresets:\n";
+  for (const PresetInfo& preset : Presets())
+    absl::StrAppend(&text, "  ", preset.name, "  ", preset.description, "\n");
+  absl::StrAppend(&text, "\n", Av(kExitCodeHelp));
+  return text;
+}
+
+absl::Status CheckOverride(const std::string& text, SimCommandOptions* options) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return InputError(
+        absl::StatusCode::kInvalidArgument,
+        Fault{.field = "--set", .value = text, .expected = "NAME=VALUE", .message = "not an override"});
+  }
+  options->overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  return absl::OkStatus();
+}
+
+absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
+  for (const std::string& text : raw.sets) RETURN_IF_ERROR(CheckOverride(text, options));
+  if (!raw.kernels.empty()) {
+    ASSIGN_OR_RETURN(options->kernels, ParseKernelSelection(raw.kernels));
+  }
+  if (options->trace.empty()) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      Fault{.field = "--trace", .expected = "a folder or file", .message = "no trace given"});
+  }
+  const std::string* outputs[] = {&options->json, &options->csv, &options->text};
+  if (std::count_if(std::begin(outputs), std::end(outputs), [](const auto* o) { return *o == "-"; }) > 1) {
+    return absl::InvalidArgumentError("only one of --json, --csv and --text can go to standard output");
+  }
+  if (options->host_time && options->text.empty()) {
+    return absl::InvalidArgumentError("--host-time adds lines to --text, which is not asked for");
+  }
+  return absl::OkStatus();
+}
+
+// Help on settings: a group's, or all.
+int PrintSettingsHelp(const std::string& topic, std::ostream& out, std::ostream& err) {
+  const auto schema = SettingsSchema();
+  const bool all = topic == "all";
+  const bool known =
+      std::any_of(schema.begin(), schema.end(), [&](const SettingInfo& s) { return s.group == topic; });
+  (all || known ? out : err) << SettingsHelp(all ? std::string() : topic);
+  return all || known ? kExitOk : kExitBadInput;
+}
+
+}  // namespace
+
+ParsedCommandLine ParseSimCommandLine(const std::vector<std::string>& args, std::ostream& out,
+                                      std::ostream& err) {
+  ParsedCommandLine parsed;
+  RawOptions raw;
+  CLI::App app(kDescription, "sm89-sim");
+  Declare(&app, &parsed.options, &raw);
+  app.footer(Footer());
+  try {
+    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // the library wants the last one first
+  } catch (const CLI::ParseError& error) {
+    err << "sm89-sim: error: " << error.what() << "\nsee sm89-sim --help\n";
+    parsed.exit_code = kExitBadInput;
+    return parsed;
+  }
+  if (app.count("--help") > 0) {
+    if (raw.help_topic.empty()) {
+      out << app.help();
+      parsed.exit_code = kExitOk;
+    } else {
+      parsed.exit_code = PrintSettingsHelp(raw.help_topic, out, err);
+    }
+    return parsed;
+  }
+  if (raw.version) {
+    out << "sm89-sim " << kProductVersion << ", model " << kModelVersion << "\n";
+    parsed.exit_code = kExitOk;
+    return parsed;
+  }
+  if (const absl::Status status = Finish(raw, &parsed.options); !status.ok()) {
+    PrintError("sm89-sim", status, err);
+    err << "see sm89-sim --help\n";
+    parsed.exit_code = kExitBadInput;
+  }
+  return parsed;
+}
+
+}  // namespace sm89

@@ -1,0 +1,41 @@
+// The command line of sm89-sim.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/api/simulator.h"
+#include "sim/config/config.h"
+#include "sim/ingest/ingest.h"
+
+namespace sm89 {
+
+struct SimCommandOptions {
+  std::string config = "RTX4090";
+  std::string trace;
+  std::vector<NamedOverride> overrides;
+  ConfigOptions config_options;
+  IngestOptions ingest;
+  KernelSelection kernels;
+  uint64_t max_cycles = 0;
+  uint32_t threads = 1;
+  // Where to write; "-" is standard output, empty is nowhere.
+  std::string json, csv, text;
+  bool host_time = false;  // add wall-clock lines to `text`
+  bool progress = false;
+};
+
+struct ParsedCommandLine {
+  // Set when there is nothing to run: --help, --version (0) or a mistake (2). The text has been printed.
+  std::optional<int> exit_code;
+  SimCommandOptions options;
+};
+
+// `args` without the program's name. Help goes to `out`, mistakes to `err`.
+ParsedCommandLine ParseSimCommandLine(const std::vector<std::string>& args, std::ostream& out,
+                                      std::ostream& err);
+
+}  // namespace sm89
