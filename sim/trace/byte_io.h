@@ -88,10 +88,11 @@ class ByteReader {
     return value;
   }
 
-  // How many items of at least `item_bytes` each follow; fails when they cannot all be there.
-  uint64_t Count(size_t item_bytes) {
+  // How many items of at least `item_bytes` each follow; fails when they cannot all be there or are more
+  // than `limit`.
+  uint64_t Count(size_t item_bytes, uint64_t limit = UINT64_MAX) {
     const uint64_t value = Varint();
-    if (value > remaining() / item_bytes) {
+    if (value > limit || value > remaining() / item_bytes) {
       Fail();
       return 0;
     }

@@ -10,6 +10,7 @@
 #include "sim/base/assert.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
+#include "sim/base/strings.h"
 #include "sim/trace/chunk_builder.h"
 #include "sim/trace/format.h"
 #include "sim/trace/metadata.h"
@@ -68,6 +69,7 @@ class Writer final : public CompactWriter {
   enum class State { kSet, kKernel, kCta, kWarp, kFinished };
 
   absl::Status Refuse(absl::StatusCode code, std::string field, std::string value, std::string expected) const;
+  absl::Status CheckLimit(std::string what, uint64_t count, uint64_t limit) const;
   void AddAccess(const DynInstRecord& inst);
   uint64_t WritePieces();
   void AddRun(uint64_t segments);
@@ -88,6 +90,7 @@ class Writer final : public CompactWriter {
   std::vector<ChunkEntry> chunks_;
   std::string tables_;      // encoded static tables, one after the other
   uint64_t num_statics_ = 0;
+  uint64_t num_runs_ = 0;
   absl::flat_hash_map<std::string, uint32_t> table_numbers_;
 };
 
@@ -100,6 +103,12 @@ absl::Status Writer::Refuse(absl::StatusCode code, std::string field, std::strin
                                 .message = "the compact format cannot hold this trace"});
 }
 
+absl::Status Writer::CheckLimit(std::string what, uint64_t count, uint64_t limit) const {
+  if (count <= limit) return absl::OkStatus();
+  return Refuse(absl::StatusCode::kResourceExhausted, std::move(what), absl::StrCat(count),
+                absl::StrCat("at most ", limit));
+}
+
 absl::Status Writer::BeginKernel(const KernelInfo& kernel) {
   SM89_ASSERT(state_ == State::kSet, "BeginKernel between kernels only");
   state_ = State::kKernel;
@@ -107,11 +116,7 @@ absl::Status Writer::BeginKernel(const KernelInfo& kernel) {
   kernel_.record.info = kernel;
   KernelInfo& info = kernel_.record.info;
   info.num_ctas = info.warp_instructions = info.thread_instructions = info.masked_off_instructions = 0;
-  if (kernels_.size() >= kMaxKernels) {
-    return Refuse(absl::StatusCode::kResourceExhausted, "kernels", absl::StrCat(kernels_.size() + 1),
-                  absl::StrCat("at most ", kMaxKernels));
-  }
-  return absl::OkStatus();
+  return CheckLimit("kernels", kernels_.size() + 1, kMaxKernels);
 }
 
 uint32_t Writer::AddStatic(const StaticInst& inst) {
@@ -250,6 +255,7 @@ absl::Status Writer::FlushChunk() {
   const BuiltChunk built = chunk_.Take();
   SM89_ASSERT(built.raw.size() <= kMaxChunkBytes, "segment limits keep a chunk small");
   const std::string packed = Pack(built.raw, kLevel);
+  RETURN_IF_ERROR(CheckLimit("chunks", chunks_.size() + 1, kMaxChunks));
   chunks_.push_back({packed.size(), built.raw.size(), built.pieces, built.shapes, Crc32(packed)});
   return file_.Append(packed);
 }
@@ -283,18 +289,14 @@ absl::Status Writer::EndKernel(const KernelInfo& kernel) {
   digest_.EndKernel(info, by_stream_id);
   kernel_.record.table = InternTable(kernel_);
   kernels_.push_back(std::move(kernel_.record));
-  if (num_statics_ > kMaxStatics || tables_.size() > kMaxSectionBytes) {
-    return Refuse(absl::StatusCode::kResourceExhausted, "static instructions", absl::StrCat(num_statics_),
-                  absl::StrCat("at most ", kMaxStatics, " in all different kernels"));
-  }
-  return absl::OkStatus();
+  num_runs_ += kernels_.back().runs.size();
+  RETURN_IF_ERROR(CheckLimit("runs of thread blocks", num_runs_, kMaxCtaRuns));
+  RETURN_IF_ERROR(CheckLimit("bytes of static tables", tables_.size(), kMaxSectionBytes));
+  return CheckLimit("static instructions of all different kernels", num_statics_, kMaxStatics);
 }
 
 absl::StatusOr<SectionEntry> Writer::WriteSection(SectionKind kind, const std::string& raw) {
-  if (raw.size() > kMaxSectionBytes) {
-    return Refuse(absl::StatusCode::kResourceExhausted, absl::StrCat(std::string(Name(kind)), " section"),
-                  absl::StrCat(raw.size(), " bytes"), absl::StrCat("at most ", kMaxSectionBytes));
-  }
+  RETURN_IF_ERROR(CheckLimit(absl::StrCat("bytes of section ", Av(Name(kind))), raw.size(), kMaxSectionBytes));
   const std::string packed = Pack(raw, kLevel);
   const SectionEntry entry{kind, Crc32(packed), file_.size(), packed.size(), raw.size()};
   RETURN_IF_ERROR(file_.Append(packed));
@@ -307,6 +309,9 @@ absl::StatusOr<WrittenTrace> Writer::Finish(const TraceSetInfo& set) {
     SM89_ASSERT(c.kind != CommandKind::kKernel || c.kernel < kernels_.size(), "commands name written kernels");
   }
   state_ = State::kFinished;
+  RETURN_IF_ERROR(CheckLimit("commands", set.commands.size(), kMaxCommands));
+  RETURN_IF_ERROR(CheckLimit("marks", set.marks.size(), kMaxNotes));
+  RETURN_IF_ERROR(CheckLimit("warnings", set.warnings.size(), kMaxNotes));
   if (!chunk_.empty()) RETURN_IF_ERROR(FlushChunk());
   std::string statics;
   AppendVarint(&statics, table_numbers_.size());

@@ -47,6 +47,10 @@ inline constexpr uint64_t kMaxChunkAddresses = uint64_t{8} << 20;  // lanes of s
 inline constexpr uint64_t kMaxChunkWarps = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxStatics = uint64_t{4} << 20;         // of all tables of a file
 inline constexpr uint64_t kMaxKernels = uint64_t{1} << 20;
+inline constexpr uint64_t kMaxCtaRuns = uint64_t{16} << 20;        // of all kernels
+inline constexpr uint64_t kMaxChunks = uint64_t{4} << 20;
+inline constexpr uint64_t kMaxCommands = uint64_t{4} << 20;
+inline constexpr uint64_t kMaxNotes = uint64_t{1} << 16;           // marks; warnings
 // Memory instructions of a kernel with a predictor of their own; instruction n uses predictor n % kMaxSlots.
 inline constexpr uint32_t kMaxSlots = 1 << 15;
 inline constexpr uint32_t kMaxWarpsPerCta = 64;  // the architecture allows 32 (1024 threads)

@@ -185,15 +185,15 @@ std::string EncodeSet(const TraceSetInfo& set) {
 bool DecodeSet(std::string_view bytes, uint64_t num_kernels, TraceSetInfo* set) {
   ByteReader in(bytes);
   set->name = in.Bytes();
-  set->commands.resize(in.Count(6));
+  set->commands.resize(in.Count(6, kMaxCommands));
   for (TraceCommand& c : set->commands) c = ReadCommand(&in, num_kernels);
-  set->marks.resize(in.Count(3));
+  set->marks.resize(in.Count(3, kMaxNotes));
   for (TraceMark& m : set->marks) {
     m.kind = in.Bytes();
     m.detail = in.Bytes();
     m.count = in.Varint();
   }
-  set->warnings.resize(in.Count(2));
+  set->warnings.resize(in.Count(2, kMaxNotes));
   for (TraceWarning& w : set->warnings) {
     w.kind = in.Bytes();
     w.message = in.Bytes();
@@ -221,10 +221,16 @@ std::string EncodeKernels(const std::vector<KernelRecord>& kernels) {
 
 namespace {
 
-// Reads the runs of one kernel; `*piece` is the next piece of the file.
-bool ReadRuns(ByteReader* in, uint64_t* piece, KernelRecord* kernel) {
+// How far the runs have been read: next piece of the file, runs that may still come.
+struct RunBudget {
+  uint64_t piece = 0;
+  uint64_t runs_left = kMaxCtaRuns;
+};
+
+bool ReadRuns(ByteReader* in, RunBudget* budget, KernelRecord* kernel) {
   const uint64_t grid = SaturatingVolume(kernel->info.grid);
-  kernel->runs.resize(in->Count(3));
+  kernel->runs.resize(in->Count(3, budget->runs_left));
+  budget->runs_left -= kernel->runs.size();
   uint64_t index = 0;
   uint64_t next = 0;
   for (CtaRun& run : kernel->runs) {
@@ -234,9 +240,9 @@ bool ReadRuns(ByteReader* in, uint64_t* piece, KernelRecord* kernel) {
     run.segments = in->VarintBelow(kMaxLinear);
     if (!in->ok() || run.count == 0 || run.segments == 0 || run.count > kMaxLinear / run.segments) return false;
     if (run.first_linear > kMaxLinear || run.first_linear + run.count > grid) return false;
-    run.first_piece = *piece;
-    *piece += run.count * run.segments;
-    if (*piece > kMaxLinear) return false;
+    run.first_piece = budget->piece;
+    budget->piece += run.count * run.segments;
+    if (budget->piece > kMaxLinear) return false;
     index += run.count;
     next = run.first_linear + run.count;
   }
@@ -247,14 +253,12 @@ bool ReadRuns(ByteReader* in, uint64_t* piece, KernelRecord* kernel) {
 
 bool DecodeKernels(std::string_view bytes, uint64_t num_tables, std::vector<KernelRecord>* kernels) {
   ByteReader in(bytes);
-  const uint64_t count = in.Count(16);
-  if (count > kMaxKernels) return false;
-  kernels->resize(count);
-  uint64_t piece = 0;
+  kernels->resize(in.Count(16, kMaxKernels));
+  RunBudget budget;
   for (KernelRecord& k : *kernels) {
     k.info = ReadKernelInfo(&in);
     k.table = static_cast<uint32_t>(in.VarintBelow(num_tables));
-    if (!in.ok() || !ReadRuns(&in, &piece, &k)) return false;
+    if (!in.ok() || !ReadRuns(&in, &budget, &k)) return false;
   }
   return in.ok() && in.AtEnd();
 }
@@ -271,7 +275,7 @@ std::string EncodeChunks(const std::vector<ChunkEntry>& chunks) {
 
 bool DecodeChunks(std::string_view bytes, std::vector<ChunkEntry>* chunks) {
   ByteReader in(bytes);
-  chunks->resize(in.Count(8));
+  chunks->resize(in.Count(8, kMaxChunks));
   for (ChunkEntry& c : *chunks) {
     c.stored_bytes = in.VarintBelow(kMaxLinear);
     c.raw_bytes = in.VarintBelow(kMaxChunkBytes + 1);

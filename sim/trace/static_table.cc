@@ -50,8 +50,8 @@ StaticInst ReadStaticInst(ByteReader* in) {
   return inst;
 }
 
-bool ReadTable(ByteReader* in, StaticTableData* table) {
-  const uint64_t count = in->Count(10);
+bool ReadTable(ByteReader* in, uint64_t limit, StaticTableData* table) {
+  const uint64_t count = in->Count(10, limit);
   table->insts.reserve(count);
   table->by_stream_id.resize(count);
   std::vector<bool> taken(count, false);
@@ -112,12 +112,11 @@ std::string EncodeStaticTable(const std::vector<const StaticInst*>& by_stream_id
 
 bool DecodeStaticTables(std::string_view bytes, std::vector<StaticTableData>* tables) {
   ByteReader in(bytes);
-  tables->resize(in.Count(1));
-  uint64_t total = 0;
+  tables->resize(in.Count(1, kMaxKernels));
+  uint64_t left = kMaxStatics;
   for (StaticTableData& table : *tables) {
-    if (!ReadTable(&in, &table)) return false;
-    total += table.insts.size();
-    if (total > kMaxStatics) return false;
+    if (!ReadTable(&in, left, &table)) return false;
+    left -= table.insts.size();
     for (size_t i = 1; i < table.insts.size(); ++i) {
       if (table.insts[i].pc < table.insts[i - 1].pc) return false;
     }

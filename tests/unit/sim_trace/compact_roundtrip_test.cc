@@ -29,7 +29,7 @@ class RoundTrip : public ::testing::Test {
 };
 
 TEST_F(RoundTrip, RandomTraces) {
-  for (uint64_t seed = 1; seed <= 150; ++seed) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     const ModelTrace trace = RandomTrace(seed, /*long_warps=*/seed % 10 == 0);
     const auto written = Write(trace, path_);

@@ -68,13 +68,13 @@ inline StaticInst Static(uint32_t pc, const std::string& opcode) {
 // A kernel of `ctas` thread blocks in a row with `warps` warps each, without instructions yet.
 inline ModelKernel SmallKernel(uint32_t ctas, uint32_t warps) {
   ModelKernel k;
-  k.info.name = "_Z6kernelPf";
-  k.info.file = "kernel-1.traceg";
+  k.info.name = std::string("_Z6kernelPf");
+  k.info.file = std::string("kernel-1.traceg");
   k.info.id = 1;
   k.info.grid = {ctas, 1, 1};
   k.info.block = {32 * warps, 1, 1};
   k.info.binary_version = 89;
-  k.info.tracer_version = "5";
+  k.info.tracer_version = std::string("5");
   for (uint32_t c = 0; c < ctas; ++c) {
     ModelCta cta{.id = {c, 0, 0}};
     for (uint32_t w = 0; w < warps; ++w) cta.warps.push_back({.warp = w});
