@@ -11,7 +11,7 @@
 namespace sm89::settings {
 namespace {
 
-constexpr uint64_t kMaxUnitCycles = 100'000;
+constexpr uint64_t kMaxUnitCycles = 10'000;
 
 struct ClockField {
   std::string_view name;
@@ -21,7 +21,7 @@ constexpr std::array<ClockField, 4> kClocks = {{{"core", &ClockConfig::core_khz}
                                                 {"noc", &ClockConfig::noc_khz},
                                                 {"l2", &ClockConfig::l2_khz},
                                                 {"dram", &ClockConfig::dram_khz}}};
-constexpr DecimalRange kClockRange{3, 1'000, 100'000'000};  // 1 MHz to 100 GHz, whole kHz
+constexpr DecimalRange kClockRange{3, 1'000, 10'000'000};  // 1 MHz to 10 GHz, whole kHz
 
 struct TimingField {
   std::string_view key;
@@ -269,7 +269,7 @@ Binding ClockDomains() {
     for (const ClockField& clock : kClocks) all.push_back(&(gpu.clocks.*clock.khz));
     return all;
   };
-  return {SettingType::kClockDomains, "core:noc:l2:dram, each 1..100000 with at most 3 places behind the dot",
+  return {SettingType::kClockDomains, "core:noc:l2:dram, each 1..10000 with at most 3 places behind the dot",
           ReadClocks, WriteClocks, members};
 }
 

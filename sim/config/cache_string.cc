@@ -43,8 +43,8 @@ constexpr std::array<Field, 5> kPolicy = {{
 }};
 constexpr std::array<Field, 3> kMshr = {{
     {"kind", "ASFT", &CacheConfig::mshr_kind},
-    {"entries", "", nullptr, &CacheConfig::mshr_entries, 1, 65536},
-    {"merges", "", nullptr, &CacheConfig::mshr_merges, 1, 65536},
+    {"entries", "", nullptr, &CacheConfig::mshr_entries, 1, 4096},
+    {"merges", "", nullptr, &CacheConfig::mshr_merges, 1, 4096},
 }};
 constexpr std::array<Field, 2> kMissQueue = {{
     {"entries", "", nullptr, &CacheConfig::miss_queue_entries, 1, 65536},
@@ -161,6 +161,19 @@ std::string WriteCacheString(const CacheConfig& cache) {
     }
   }
   return out;
+}
+
+std::vector<std::string> DifferingFields(const CacheConfig& a, const CacheConfig& b) {
+  std::vector<std::string> names;
+  for (const Group& group : kGroups) {
+    for (const Field& field : group.fields) {
+      const bool same = field.number != nullptr   ? a.*field.number == b.*field.number
+                        : field.letter != nullptr ? a.*field.letter == b.*field.letter
+                                                  : a.sectored == b.sectored;
+      if (!same) names.push_back(absl::StrCat(Av(group.name), " ", Av(field.name)));
+    }
+  }
+  return names;
 }
 
 std::vector<const void*> CacheMembers(const CacheConfig& cache) {

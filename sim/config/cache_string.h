@@ -20,6 +20,9 @@ Outcome ReadCacheString(std::string_view text, CacheConfig* cache);
 // The full form, all 15 fields; "none" for an absent cache.
 std::string WriteCacheString(const CacheConfig& cache);
 
+// "group field" of each field in which two caches that are present differ.
+std::vector<std::string> DifferingFields(const CacheConfig& a, const CacheConfig& b);
+
 // Addresses of every member that the string stands for.
 std::vector<const void*> CacheMembers(const CacheConfig& cache);
 

@@ -273,6 +273,25 @@ void ConfigLoader::CheckRulesOf(const GpuConfig& gpu) {
   }
 }
 
+void ConfigLoader::NoteUnusedValues(const GpuConfig& gpu) {
+  for (const UnusedValue& note : UnusedValues(gpu)) {
+    const Row* row = FindRow(note.setting);
+    SM89_ASSERT(row != nullptr, "a note names a setting that is not in the table");
+    const SettingOrigin& origin = states_[IndexOf(*row)].origin;
+    const std::string message = absl::StrCat(row->info.name, ": ", note.message);
+    if (!options_.strict) {
+      Warn({origin.kind, origin.file, origin.line}, message);
+      continue;
+    }
+    Report({.file = origin.file,
+            .line = origin.line,
+            .field = row->info.name,
+            .value = row->binding.write(gpu),
+            .expected = "only values that have an effect (strict)",
+            .message = message});
+  }
+}
+
 std::vector<ResolvedSetting> ConfigLoader::Resolved() const {
   std::vector<ResolvedSetting> settings;
   const auto table = Table();
@@ -292,6 +311,7 @@ absl::StatusOr<Config> ConfigLoader::Finish() {
   DeriveMembers(&gpu_);
   // With a value missing, the rules would judge a default that nobody asked for.
   if (faults_.empty()) CheckRulesOf(gpu_);
+  if (faults_.empty()) NoteUnusedValues(gpu_);
   if (!faults_.empty()) return InputError(absl::StatusCode::kInvalidArgument, "", faults_);
   Config config;
   config.gpu = gpu_;

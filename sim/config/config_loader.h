@@ -61,6 +61,7 @@ class ConfigLoader {
   bool Full() const;
   Place Here(uint32_t line) const;
   void CheckRulesOf(const GpuConfig& gpu);
+  void NoteUnusedValues(const GpuConfig& gpu);
   std::vector<ResolvedSetting> Resolved() const;
 
   const ConfigOptions options_;

@@ -10,6 +10,8 @@
 namespace sm89::settings {
 namespace {
 
+constexpr size_t kLongestMisspelling = 100;
+
 Row MakeRow(std::string_view group, RowSpec spec) {
   Row row;
   row.binding = std::move(spec.binding);
@@ -70,6 +72,7 @@ const Row* FindRow(std::string_view name) {
 }
 
 std::string_view NearestName(std::string_view name) {
+  if (name.size() > kLongestMisspelling) return {};
   // A quarter of the letters may differ; beyond that a suggestion misleads.
   size_t best = std::max<size_t>(name.size() / 4, 2) + 1;
   std::string_view nearest;

@@ -91,7 +91,7 @@ std::vector<RowSpec> SmRows() {
        .unit = "KiB",
        .help = "Size of the unified L1 data and shared memory array of an SM.",
        .source = kGuide,
-       .binding = Uint<&GpuConfig::sm, &SmConfig::unified_l1_kib>(1, 4096)},
+       .binding = Uint<&GpuConfig::sm, &SmConfig::unified_l1_kib>(1, 1024)},
       {.name = "-gpgpu_scheduler",
        .help = "Warp scheduling policy of a sub-core.",
        .source = kHuerta,
@@ -179,12 +179,12 @@ std::vector<RowSpec> ExecRows() {
                "fixed "
                "ratios to it.",
        .source = "511.4 a cycle and SM measured on an RTX 4090 (public micro-benchmark log), 4 tensor cores",
-       .binding = Uint<&GpuConfig::exec, &E::tensor_macs_per_cycle>(1, 65536)},
+       .binding = Uint<&GpuConfig::exec, &E::tensor_macs_per_cycle>(8, 65536)},
       {.name = "-gpgpu_sm89_tensor_fp32_accumulate_factor",
        .unit = "times",
        .help = "FP32 accumulation of FP16, BF16 and FP8 takes so many times the interval.",
        .source = "NVIDIA Ada whitepaper peak rates; 255.8 FMA/cycle/SM measured on an RTX 4090",
-       .binding = Uint<&GpuConfig::exec, &E::tensor_fp32_accumulate_factor>(1, 8)},
+       .binding = Uint<&GpuConfig::exec, &E::tensor_fp32_accumulate_factor>(1, 4)},
   };
 }
 

@@ -9,8 +9,9 @@ std::vector<RowSpec> L1Rows() {
   constexpr uint64_t kMaxCycles = 100'000;
   return {
       {.name = "-gpgpu_cache:dl1",
-       .help = "L1 data cache as it is with no shared memory in use: sets x line x ways is at most "
-               "-gpgpu_unified_l1d_size, and the shared-memory carve-out takes ways away.",
+       .help = "L1 data cache: sets, MSHRs and their order. How many ways a kernel sees follows from what "
+               "its shared-memory "
+               "carve-out leaves of -gpgpu_unified_l1d_size.",
        .source = "size: CUDA programming guide; MSHRs: public Accel-Sim RTX 3070 configuration",
        .binding = Cache<&GpuConfig::l1, &L1Config::cache>()},
       {.name = "-gpgpu_l1_latency",
@@ -29,7 +30,7 @@ std::vector<RowSpec> L1Rows() {
        .unit = "banks",
        .help = "Shared-memory banks of 4 bytes.",
        .source = kGuide,
-       .binding = PowerOfTwo<&GpuConfig::l1, &L1Config::shmem_banks>(1, 32)},
+       .binding = PowerOfTwo<&GpuConfig::l1, &L1Config::shmem_banks>(32, 32)},
       {.name = "-gpgpu_sm89_constant_latency",
        .unit = "cycles",
        .help = "LDC that hits: issue to dependent issue.",
@@ -50,7 +51,7 @@ std::vector<RowSpec> L1Rows() {
        .unit = "instructions",
        .help = "Memory instructions that a sub-core queues before the address unit.",
        .source = kHuerta,
-       .binding = Uint<&GpuConfig::l1, &L1Config::queue_entries>(1, 64)},
+       .binding = Uint<&GpuConfig::l1, &L1Config::queue_entries>(1, 16)},
       {.name = "-gpgpu_sm89_ldgsts_latency",
        .unit = "cycles",
        .help = "LDGSTS (cp.async) that hits the L1: issue to data in shared memory.",
@@ -108,7 +109,8 @@ std::vector<RowSpec> NocRows() {
        .binding = Uint<&GpuConfig::noc, &NocConfig::reply_latency_cycles>(1, 10'000)},
       {.name = "-gpgpu_sm89_noc_latency_spread",
        .unit = "cycles",
-       .help = "Largest deviation from the mean over all pairs of SM and slice.",
+       .help = "Largest deviation of the round trip from its mean over all pairs of SM and slice; half of it "
+               "is each way's.",
        .source = "L2 hits of 222 to 339 cycles measured on an L40, same die (arXiv 2606.22588)",
        .binding = Uint<&GpuConfig::noc, &NocConfig::latency_spread_cycles>(0, 10'000)},
       {.name = "-gpgpu_sm89_noc_sm_port_bytes",

@@ -1,17 +1,23 @@
 #include "sim/config/validate.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "absl/strings/str_cat.h"
+#include "sim/base/strings.h"
 #include "sim/base/types.h"
+#include "sim/config/cache_string.h"
 
 namespace sm89::settings {
 namespace {
 
 // Bounds the memory that the model's tags take.
-constexpr uint64_t kMaxL2Bytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxL2Bytes = uint64_t{1} << 29;
 constexpr uint32_t kMaxSms = 1024;
 constexpr uint32_t kMaxSlices = 1024;
+// A sub-core keeps its warps in the bits of a word.
+constexpr uint32_t kMaxWarpsOfSubCore = 32;
 constexpr uint64_t kSectorBits = uint64_t{kSectorBytes} * 8;
 
 uint64_t Bytes(const CacheConfig& cache) { return uint64_t{cache.sets} * cache.line_bytes * cache.ways; }
@@ -44,6 +50,10 @@ class Rules {
     Require(sm.max_threads % granule == 0, {"-gpgpu_shader_core_pipeline", "-gpgpu_num_sched_per_core"},
             absl::StrCat(sm.max_threads, " threads do not divide into warps of ", sm.sub_cores, " sub-cores"),
             absl::StrCat("threads that are a multiple of ", granule));
+    Require(sm.max_warps <= sm.sub_cores * kMaxWarpsOfSubCore,
+            {"-gpgpu_shader_core_pipeline", "-gpgpu_num_sched_per_core"},
+            absl::StrCat(sm.max_warps, " warps for ", sm.sub_cores, " sub-core(s)"),
+            absl::StrCat("at most ", kMaxWarpsOfSubCore, " warps a sub-core"));
     const uint32_t registers = sm.sub_cores * sm.register_alloc_unit;
     Require(sm.registers % registers == 0,
             {"-gpgpu_shader_registers", "-gpgpu_sm89_register_alloc_unit", "-gpgpu_num_sched_per_core"},
@@ -74,6 +84,14 @@ class Rules {
             "a cache, not none");
     if (!cache.present) return;
     Require(cache.sectored, {"-gpgpu_cache:dl1"}, "the L1 data cache has sectors", "type S");
+    // With the largest carve-out, a way of every set must be left.
+    const uint64_t way = uint64_t{cache.sets} * cache.line_bytes;
+    const uint32_t left_kib = gpu_.sm.unified_l1_kib - std::min(LargestCarveoutKib(), gpu_.sm.unified_l1_kib);
+    Require(left_kib == 0 || way <= uint64_t{left_kib} * 1024,
+            {"-gpgpu_cache:dl1", "-gpgpu_shmem_option", "-gpgpu_unified_l1d_size"},
+            absl::StrCat("one way of ", cache.sets, " sets has ", way,
+                         " bytes, the largest carve-out leaves ", left_kib, " KiB"),
+            "sets of which one way fits beside the largest carve-out");
     const uint64_t unified = uint64_t{gpu_.sm.unified_l1_kib} * 1024;
     Require(Bytes(cache) <= unified, {"-gpgpu_cache:dl1", "-gpgpu_unified_l1d_size"},
             absl::StrCat("sets x line x ways is ", Bytes(cache), " bytes"),
@@ -97,19 +115,20 @@ class Rules {
   void CheckNoc() {
     const NocConfig& noc = gpu_.noc;
     const uint32_t mean = std::min(noc.request_latency_cycles, noc.reply_latency_cycles);
-    const uint32_t smallest = mean > noc.latency_spread_cycles ? mean - noc.latency_spread_cycles : 0;
+    const uint32_t deviation = (noc.latency_spread_cycles + 1) / 2;
+    const uint32_t smallest = mean > deviation ? mean - deviation : 0;
     Require(smallest > 0,
             {"-gpgpu_sm89_noc_latency_spread", "-gpgpu_sm89_noc_request_latency",
              "-gpgpu_sm89_noc_reply_latency"},
-            absl::StrCat("the spread of ", noc.latency_spread_cycles, " leaves no latency"),
-            absl::StrCat("a spread below ", mean));
+            absl::StrCat("half the spread of ", noc.latency_spread_cycles, " leaves no latency"),
+            absl::StrCat("a spread below ", 2 * mean));
     if (smallest == 0) return;
     Require(
         gpu_.run.window_cycles <= smallest,
         {"-gpgpu_sm89_window_cycles", "-gpgpu_sm89_noc_latency_spread", "-gpgpu_sm89_noc_request_latency",
          "-gpgpu_sm89_noc_reply_latency"},
         absl::StrCat("a window of ", gpu_.run.window_cycles, " cycles exceeds the smallest one-way latency"),
-        absl::StrCat("a window of at most ", smallest, " cycles (latency less spread)"));
+        absl::StrCat("a window of at most ", smallest, " cycles (latency less half the spread)"));
   }
 
   void CheckDram() {
@@ -130,6 +149,11 @@ class Rules {
         {"-gpgpu_dram_buswidth", "-dram_data_command_freq_ratio"},
         absl::StrCat("a channel moves ", bits, " bits a DRAM cycle; a 32-byte sector must take whole cycles"),
         absl::StrCat("width x ratio that divides ", kSectorBits, " bits"));
+    Require(bits > kSectorBits || dram.ccd * bits >= kSectorBits,
+            {"-gpgpu_dram_timing_opt", "-gpgpu_dram_buswidth", "-dram_data_command_freq_ratio"},
+            absl::StrCat("a 32-byte sector takes ", kSectorBits / bits,
+                         " cycles of the data bus, CCD allows one every ", dram.ccd),
+            absl::StrCat("CCD of at least ", kSectorBits / bits));
   }
 
   void CheckRun() {
@@ -145,8 +169,44 @@ class Rules {
   std::vector<BrokenRule> broken_;
 };
 
+// What of a cache string the first model looks at, besides what the rules fix.
+constexpr std::array<std::string_view, 2> kModelledL1 = {"geometry sets", "mshr entries"};
+constexpr std::array<std::string_view, 3> kModelledL2 = {"geometry sets", "geometry ways", "mshr entries"};
+
+void NoteCache(std::string_view setting, const CacheConfig& cache, const CacheConfig& usual,
+               std::span<const std::string_view> modelled, std::vector<UnusedValue>* notes) {
+  std::string fields;
+  for (const std::string& field : DifferingFields(cache, usual)) {
+    if (std::find(modelled.begin(), modelled.end(), field) != modelled.end()) continue;
+    absl::StrAppend(&fields, fields.empty() ? "" : ", ", field);
+  }
+  if (fields.empty()) return;
+  notes->push_back(
+      {setting, absl::StrCat("not modelled, so without effect: ", fields, "; the model behaves as ",
+                             WriteCacheString(usual), " does there")});
+}
+
 }  // namespace
 
 std::vector<BrokenRule> CheckRules(const GpuConfig& gpu) { return Rules(gpu).Check(); }
+
+std::vector<UnusedValue> UnusedValues(const GpuConfig& gpu) {
+  const GpuConfig usual;
+  std::vector<UnusedValue> notes;
+  NoteCache("-gpgpu_cache:dl1", gpu.l1.cache, usual.l1.cache, kModelledL1, &notes);
+  NoteCache("-gpgpu_cache:dl2", gpu.l2.cache, usual.l2.cache, kModelledL2, &notes);
+  const ClockConfig& clocks = gpu.clocks;
+  if (clocks.noc_khz != clocks.core_khz || clocks.l2_khz != clocks.core_khz) {
+    notes.push_back(
+        {"-gpgpu_clock_domains",
+         "not modelled, so without effect: an interconnect or L2 clock other than the core clock"});
+  }
+  const DramConfig& dram = gpu.dram;
+  if (dram.bank_groups != usual.dram.bank_groups || dram.ccdl != usual.dram.ccdl) {
+    notes.push_back(
+        {"-gpgpu_dram_timing_opt", "not modelled, so without effect: bank groups (nbkgrp, CCDL)"});
+  }
+  return notes;
+}
 
 }  // namespace sm89::settings

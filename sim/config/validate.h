@@ -18,4 +18,13 @@ struct BrokenRule {
 // Every rule that `gpu` breaks; empty = a run may start.
 std::vector<BrokenRule> CheckRules(const GpuConfig& gpu);
 
+// A value that the model does not look at yet, although the setting has an effect.
+struct UnusedValue {
+  std::string_view setting;
+  std::string message;
+};
+
+// Empty for the defaults. An entry goes when the model learns to use its value.
+std::vector<UnusedValue> UnusedValues(const GpuConfig& gpu);
+
 }  // namespace sm89::settings

@@ -1,0 +1,103 @@
+// Rules that bind several settings: each is broken once, and what is next to it holds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "sim/base/fault.h"
+#include "sim/config/config.h"
+#include "sim/config/validate.h"
+
+namespace sm89 {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Case {
+  std::string text;
+  std::string message;  // empty = accepted
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.text; }
+
+class ConfigRules : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ConfigRules, AreChecked) {
+  const auto config = LoadConfigText("text", GetParam().text, {}, {});
+  if (GetParam().message.empty()) {
+    EXPECT_TRUE(config.ok()) << config.status();
+    return;
+  }
+  const std::vector<Fault> faults = FaultsOf(config.status());
+  ASSERT_EQ(faults.size(), 1u) << config.status();
+  EXPECT_THAT(faults[0].message, HasSubstr(GetParam().message));
+  EXPECT_EQ(faults[0].file, "text");
+  EXPECT_EQ(faults[0].line, 1u);
+  EXPECT_FALSE(faults[0].expected.empty());
+  EXPECT_FALSE(faults[0].value.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ConfigRules,
+    ::testing::Values(
+        Case{"-gpgpu_n_clusters 1024 -gpgpu_n_cores_per_cluster 1", ""},
+        Case{"-gpgpu_n_clusters 1024 -gpgpu_n_cores_per_cluster 2", "2048 SMs in all"},
+        Case{"-gpgpu_shader_core_pipeline 1664:32", ""},
+        Case{"-gpgpu_shader_core_pipeline 1600:32", "1600 threads do not divide"},
+        Case{"-gpgpu_shader_registers 66560", ""},
+        Case{"-gpgpu_shader_registers 65792", "65792 registers do not divide"},
+        Case{"-gpgpu_shmem_option 0,100,127", ""},
+        Case{"-gpgpu_shmem_option 0,100,128", "a carve-out of 128 KiB leaves no data cache"},
+        Case{"-gpgpu_shmem_option 0,64",
+             "the largest CTA takes 102400 bytes, the largest carve-out has 65536"},
+        Case{"-gpgpu_sm89_max_shmem_per_cta 101377", "the largest CTA takes 102401 bytes"},
+        Case{"-gpgpu_cache:dl1 S:4:128:257,L:T:m:L:L,A:384:48,16", "sets x line x ways is 131584 bytes"},
+        Case{"-gpgpu_cache:dl1 none", "no SM without an L1"},
+        Case{"-gpgpu_cache:dl1 N:4:128:64,L:T:m:L:L,A:384:48,16", "the L1 data cache has sectors"},
+        Case{"-gpgpu_cache:dl2 none", "no GPU without an L2"},
+        Case{"-gpgpu_cache:dl2 N:4:128:64,L:T:m:L:L,A:384:48,16", "the L2 has sectors"},
+        Case{"-gpgpu_cache:dl2 S:65536:128:16,L:B:m:L:L,A:192:4,32", "the L2 has 6442450944 bytes in all"},
+        Case{"-gpgpu_n_sub_partition_per_mchannel 32 -gpgpu_n_mem 33 -gpgpu_cache:dl2 "
+             "S:8:128:16,L:B:m:L:L,A:192:4,32",
+             "1056 L2 slices in all"},
+        Case{"-gpgpu_sm89_noc_latency_spread 180", "half the spread of 180 leaves no latency"},
+        Case{"-gpgpu_sm89_window_cycles 61", ""},
+        Case{"-gpgpu_sm89_window_cycles 62", "a window of 62 cycles exceeds"},
+        Case{"-gpgpu_sm89_noc_reply_latency 60", "a window of 32 cycles exceeds"},
+        Case{"-gpgpu_sm89_noc_reply_latency 60 -gpgpu_sm89_window_cycles 31", ""},
+        Case{"-gpgpu_dram_timing_opt 15:4:12:24:55:24:78:24:8:10:24:4:6:4", "15 banks (nbk) do not divide"},
+        Case{"-gpgpu_dram_timing_opt 16:4:12:24:55:24:54:24:8:10:24:4:6:4", "the row cycle RC is below"},
+        Case{"-gpgpu_sm89_dram_refresh_time 1900", "a refresh takes as long"},
+        Case{"-gpgpu_dram_buswidth 3", "a channel moves 96 bits"},
+        Case{"-gpgpu_dram_buswidth 1",
+             "a 32-byte sector takes 8 cycles of the data bus, CCD allows one every 4"},
+        Case{"-gpgpu_dram_buswidth 4", ""}, Case{"-gpgpu_num_sched_per_core 1", "48 warps for 1 sub-core(s)"},
+        Case{"-gpgpu_cache:dl1 S:224:128:4,L:T:m:L:L,A:384:48,16", ""},
+        Case{"-gpgpu_cache:dl1 S:225:128:4,L:T:m:L:L,A:384:48,16", "the largest carve-out leaves 28 KiB"},
+        Case{"-gpgpu_dram_buswidth 16 -dram_data_command_freq_ratio 4", "a channel moves 512 bits"},
+        Case{"-gpgpu_kernel_launch_latency 1000000", "would be taken for a deadlock"},
+        Case{"-gpgpu_kernel_launch_latency 999999", ""}));
+
+TEST(ConfigRulesOf, TheDefaultsHold) { EXPECT_TRUE(settings::CheckRules(GpuConfig{}).empty()); }
+
+TEST(ConfigRulesOf, AFaultStandsAtTheSettingThatSomebodyGave) {
+  const std::vector<NamedOverride> overrides = {{"gpgpu_unified_l1d_size", "64"}};
+  const auto config = LoadConfigText("text", "-gpgpu_n_mem 24", overrides, {});
+  const std::vector<Fault> faults = FaultsOf(config.status());
+  ASSERT_EQ(faults.size(), 2u) << config.status();  // carve-outs and the L1's size
+  for (const Fault& fault : faults) {
+    EXPECT_EQ(fault.file, "override");
+    EXPECT_EQ(fault.field, "-gpgpu_unified_l1d_size");
+  }
+  EXPECT_EQ(faults[0].facts[0].second, "-gpgpu_shmem_option,-gpgpu_unified_l1d_size");
+}
+
+TEST(ConfigRulesOf, AreNotJudgedWhileAValueIsMissing) {
+  const auto config =
+      LoadConfigText("text", "-gpgpu_sm89_window_cycles 62 -gpgpu_sm89_noc_request_latency x", {}, {});
+  EXPECT_EQ(FaultsOf(config.status()).size(), 1u) << config.status();
+}
+
+}  // namespace
+}  // namespace sm89

@@ -1,0 +1,147 @@
+// The settings table: complete, unambiguous, and the source of the documents.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sim/config/config.h"
+#include "sim/config/setting_row.h"
+
+namespace sm89::settings {
+namespace {
+
+// Number of members of an aggregate, by trying how many initialisers it takes.
+struct Anything {
+  template <class T>
+  operator T() const;  // NOLINT: implicit on purpose, never defined
+};
+template <class T, class... Args>
+constexpr size_t CountMembers() {
+  if constexpr (requires { T{Args{}..., Anything{}}; }) {
+    return CountMembers<T, Args..., Anything>();
+  } else {
+    return sizeof...(Args);
+  }
+}
+
+std::multiset<const void*> BoundMembers(const GpuConfig& gpu) {
+  std::multiset<const void*> bound;
+  for (const Row& row : Table()) {
+    if (!row.info.has_effect) continue;
+    const auto members = row.binding.members(gpu);
+    bound.insert(members.begin(), members.end());
+  }
+  return bound;
+}
+
+template <class T>
+size_t BoundInside(const T& part, const GpuConfig& gpu) {
+  const auto bound = BoundMembers(gpu);
+  return static_cast<size_t>(std::distance(bound.lower_bound(&part), bound.lower_bound(&part + 1)));
+}
+
+TEST(Schema, EveryMemberHasExactlyOneRow) {
+  const GpuConfig gpu;
+  const auto bound = BoundMembers(gpu);
+  for (const void* member : bound) EXPECT_EQ(bound.count(member), 1u) << "a member is bound twice";
+
+  constexpr size_t kDerivedInSm = 2;  // num_sms, max_warps
+  constexpr size_t kDerivedInL2 = 1;  // slices
+  constexpr size_t kCache = CountMembers<CacheConfig>();
+  static_assert(sizeof(ExecConfig) % sizeof(uint32_t) == 0, "ExecConfig holds 32-bit members only");
+  EXPECT_EQ(BoundInside(gpu.clocks, gpu), CountMembers<ClockConfig>());
+  EXPECT_EQ(BoundInside(gpu.sm, gpu) + kDerivedInSm, CountMembers<SmConfig>());
+  EXPECT_EQ(BoundInside(gpu.exec, gpu), sizeof(ExecConfig) / sizeof(uint32_t));
+  EXPECT_EQ(BoundInside(gpu.l1, gpu), CountMembers<L1Config>() - 1 + kCache);
+  EXPECT_EQ(BoundInside(gpu.noc, gpu), CountMembers<NocConfig>());
+  EXPECT_EQ(BoundInside(gpu.l2, gpu) + kDerivedInL2, CountMembers<L2Config>() - 1 + kCache);
+  EXPECT_EQ(BoundInside(gpu.dram, gpu), CountMembers<DramConfig>());
+  EXPECT_EQ(BoundInside(gpu.run, gpu), CountMembers<RunConfig>());
+  EXPECT_EQ(BoundInside(gpu.name, gpu), 1u);
+  // A new part of GpuConfig needs a line above.
+  EXPECT_EQ(CountMembers<GpuConfig>(), 9u);
+}
+
+TEST(Schema, NamesAreDistinctAndWellFormed) {
+  std::set<std::string> names;
+  for (const SettingInfo& info : SettingsSchema()) {
+    std::vector<std::string> all = info.aliases;
+    all.push_back(info.name);
+    for (const std::string& name : all) {
+      EXPECT_TRUE(names.insert(name).second) << name;
+      EXPECT_EQ(name[0], '-') << name;
+      EXPECT_EQ(name.find_first_of(" \t\"#="), std::string::npos) << name;
+      EXPECT_EQ(FindRow(name)->info.name, info.name);
+    }
+  }
+  EXPECT_EQ(FindRow("-include"), nullptr) << "a directive, not a setting";
+  EXPECT_EQ(FindRow("-config"), nullptr);
+}
+
+TEST(Schema, EveryRowIsDocumented) {
+  for (const SettingInfo& info : SettingsSchema()) {
+    EXPECT_FALSE(info.help.empty()) << info.name;
+    EXPECT_FALSE(info.source.empty()) << info.name;
+    EXPECT_FALSE(info.range.empty()) << info.name;
+    EXPECT_FALSE(info.group.empty()) << info.name;
+    EXPECT_EQ(info.default_value.empty(), !info.has_effect) << info.name;
+  }
+}
+
+TEST(Schema, DefaultsReadBackToTheDefaults) {
+  GpuConfig gpu;
+  for (const Row& row : Table()) {
+    if (!row.info.has_effect) continue;
+    const Outcome bad = row.binding.read(row.info.default_value, &gpu);
+    EXPECT_FALSE(bad) << row.info.name << ": " << (bad ? bad->message : "");
+  }
+  DeriveMembers(&gpu);
+  EXPECT_EQ(gpu, GpuConfig{});
+}
+
+TEST(Schema, KnowsEveryNameOfGpgpuSim) {
+  std::ifstream in(SM89_SOURCE_DIR "/../shared/design/gpgpusim-option-names.txt");
+  if (!in) GTEST_SKIP() << "the list of GPGPU-Sim option names is absent";
+  std::string name;
+  size_t count = 0;
+  while (in >> name) {
+    ++count;
+    EXPECT_NE(FindRow(name), nullptr) << name;
+  }
+  EXPECT_GT(count, 200u);
+}
+
+TEST(Schema, NearestName) {
+  EXPECT_EQ(NearestName("-gpugpu_shmem_option"), "-gpgpu_shmem_option");
+  EXPECT_EQ(NearestName("--gpgpu_n_mem"), "-gpgpu_n_mem");
+  EXPECT_EQ(NearestName("-gpgpu_clock_domain"), "-gpgpu_clock_domains");
+  EXPECT_EQ(NearestName("-quite_another_thing"), "");
+  EXPECT_EQ(NearestName("-"), "");
+  EXPECT_EQ(NearestName(std::string(100'000, 'x')), "");
+}
+
+TEST(Schema, SettingsDocumentIsFresh) {
+  std::ifstream in(SM89_SOURCE_DIR "/configs/SETTINGS.md", std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  EXPECT_EQ(text.str(), SettingsMarkdown()) << "run sm89-settings-doc configs/SETTINGS.md";
+}
+
+TEST(SettingsHelp, ListsAGroupOrAll) {
+  const std::string all = SettingsHelp("");
+  for (const SettingInfo& info : SettingsSchema()) {
+    EXPECT_NE(all.find("  " + info.name), std::string::npos) << info.name;
+  }
+  const std::string dram = SettingsHelp("dram");
+  EXPECT_NE(dram.find("-gpgpu_n_mem\n"), std::string::npos);
+  EXPECT_NE(dram.find("Default: 24. Range: 1..256. Unit: channels."), std::string::npos) << dram;
+  EXPECT_EQ(dram.find("-gpgpu_l1_latency"), std::string::npos);
+  EXPECT_NE(SettingsHelp("nothing").find("no group 'nothing'; groups: gpu clocks sm"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sm89::settings
