@@ -21,7 +21,6 @@
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/base/strings.h"
-#include "sim/ingest/kernels_list.h"
 #include "sim/ingest/limits.h"
 #include "sim/ingest/text_scan.h"
 
@@ -67,7 +66,7 @@ std::optional<std::vector<std::string>> SafePath(std::string_view path) {
 // What an ingest can use. "._x" are resource forks that one system's archiver adds.
 bool IsWanted(const std::string& name) {
   if (absl::StartsWith(name, "._")) return false;
-  return absl::StartsWith(name, "kernel") || HasTraceSuffix(name);
+  return absl::StartsWith(name, "kernel") || absl::StrContains(name, ".trace");
 }
 
 class Unpacker {

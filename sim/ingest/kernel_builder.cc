@@ -83,7 +83,9 @@ absl::Status KernelBuilder::Add(const ParsedInst& inst, uint64_t line) {
   ++read_;
   StaticUse& use = table_.use(inst.static_id);
   ++use.count;
-  info_.thread_instructions += static_cast<uint64_t>(std::popcount(inst.mask));
+  // Most masks are full; without the test every one costs a call (popcount is no baseline instruction).
+  constexpr LaneMask kFull = ~LaneMask{0};
+  info_.thread_instructions += inst.mask == kFull ? kWarpSize : static_cast<uint64_t>(std::popcount(inst.mask));
   if (inst.mask == 0) ++info_.masked_off_instructions;
   if ((inst.mask & exited_) != 0) past_exit_ = true;
   if (use.is_exit) exited_ |= inst.mask;

@@ -46,6 +46,9 @@ class TextKernelReader final : public KernelReader {
 
  private:
   absl::StatusOr<bool> NextLine(std::string_view* line);
+  // False when instructions follow the header without a block around them.
+  absl::StatusOr<bool> PeekBody();
+  Fault NotGrouped() const;
   absl::Status Structure(LineKind kind, std::string_view line);
   absl::Status BeginBlock();
   absl::Status BlockId(std::string_view line);
@@ -64,6 +67,7 @@ class TextKernelReader final : public KernelReader {
 
   IngestContext& context_;
   LineReader lines_;
+  std::optional<std::string_view> peeked_;  // first line of the body, met while reading the header
   KernelHeader header_;
   KernelBuilder* builder_ = nullptr;  // during ReadBody
   std::optional<InstParser> parser_;
@@ -80,7 +84,10 @@ absl::StatusOr<KernelHeader> TextKernelReader::ReadHeader() {
     // A header that is cut short is told by what it lacks.
     if (!more.ok() && more.status().code() != absl::StatusCode::kDataLoss) return more.status();
     if (!more.ok() || !*more) break;
-    if (absl::StartsWith(Av(line), "#")) break;
+    if (absl::StartsWith(Av(line), "#")) {
+      if (KindOf(line) != LineKind::kComment) peeked_ = line;
+      break;
+    }
     parser.Line(line, lines_.line_number());
     if (lines_.line_number() > kMaxHeaderLines) break;
   }
@@ -92,13 +99,43 @@ absl::StatusOr<KernelHeader> TextKernelReader::ReadHeader() {
     fault.facts = {{"missing_part", "header"}};
     return InputError(absl::StatusCode::kInvalidArgument, fault);
   }
-  const std::vector<Fault> faults = parser.Finish(context_.options());
+  std::vector<Fault> faults = parser.Finish(context_.options());
+  ASSIGN_OR_RETURN(const bool grouped, PeekBody());
+  if (!grouped) faults.push_back(NotGrouped());
   if (!faults.empty()) return InputError(absl::StatusCode::kInvalidArgument, "", faults);
   header_ = parser.header();
   return header_;
 }
 
+absl::StatusOr<bool> TextKernelReader::PeekBody() {
+  std::string_view line;
+  while (true) {
+    const absl::StatusOr<bool> more = NextLine(&line);
+    if (!more.ok() && more.status().code() != absl::StatusCode::kDataLoss) return more.status();
+    if (!more.ok() || !*more) return true;  // ReadBody meets the same end
+    const LineKind kind = KindOf(line);
+    if (kind == LineKind::kComment) continue;
+    peeked_ = line;
+    return kind != LineKind::kInstruction;
+  }
+}
+
+Fault TextKernelReader::NotGrouped() const {
+  Fault fault;
+  fault.file = lines_.file();
+  fault.line = lines_.line_number();
+  fault.expected = "thread blocks between #BEGIN_TB and #END_TB (a .traceg file)";
+  fault.message = "the trace is not grouped: run post-processing (post-traces-processing) on it first";
+  fault.facts = {{"reason", "not_grouped"}};
+  return fault;
+}
+
 absl::StatusOr<bool> TextKernelReader::NextLine(std::string_view* line) {
+  if (peeked_) {
+    *line = *peeked_;
+    peeked_.reset();
+    return true;
+  }
   while (true) {
     ASSIGN_OR_RETURN(const bool more, lines_.Next(line));
     if (!more) return false;
@@ -200,15 +237,6 @@ absl::Status TextKernelReader::CloseWarp() {
 
 absl::Status TextKernelReader::Instruction(std::string_view line) {
   if (!builder_->in_warp() || warp_) [[unlikely]] {
-    if (!in_block_ && builder_->info().num_ctas == 0) {
-      Fault fault;
-      fault.file = lines_.file();
-      fault.line = lines_.line_number();
-      fault.expected = "thread blocks between #BEGIN_TB and #END_TB (a .traceg file)";
-      fault.message = "the trace is not grouped: run post-processing (post-traces-processing) on it first";
-      fault.facts = {{"reason", "not_grouped"}};
-      return InputError(absl::StatusCode::kInvalidArgument, fault);
-    }
     return Misplaced(line, "instructions behind the insts line of a warp");
   }
   if (builder_->read() == builder_->declared()) [[unlikely]] return TooManyInstructions();
