@@ -53,9 +53,9 @@ std::vector<std::string> TextsOf(const Json& json, const char* key, size_t max) 
   return texts;
 }
 
-std::string ResultPath(const std::string& stem) { return stem + ".json"; }
-std::string OutputPath(const std::string& stem) { return stem + ".trace"; }
-std::string StderrPath(const std::string& stem) { return stem + ".err"; }
+std::string ResultPath(const std::string& folder) { return folder + "/result.json"; }
+std::string OutputPath(const std::string& folder) { return folder + "/compact.trace"; }
+std::string StderrPath(const std::string& folder) { return folder + "/stderr"; }
 
 }  // namespace
 
@@ -78,22 +78,34 @@ struct IngestRunner::Child {
   bool cancelled = false;
 };
 
-ProcessSpec IngestRunner::SpecFor(const IngestJob& job, const std::string& stem) const {
+ProcessSpec IngestRunner::SpecFor(const IngestJob& job, const std::string& folder) const {
   ProcessSpec spec;
   spec.program = options_.worker_program;
-  spec.args = {"ingest", "--input", job.input, "--output", OutputPath(stem), "--result", ResultPath(stem),
+  spec.args = {"ingest", "--input", job.input, "--output", OutputPath(folder), "--result", ResultPath(folder),
                "--max-unpacked-bytes", absl::StrCat(options_.max_unpacked_bytes)};
   if (job.options.foreign_arch) spec.args.emplace_back("--foreign-arch");
   if (job.options.allow_partial) spec.args.emplace_back("--allow-partial");
   if (job.options.unknown_as_nop) spec.args.emplace_back("--unknown-as-nop");
   spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"};
-  spec.stderr_path = StderrPath(stem);
+  spec.stderr_path = StderrPath(folder);
   spec.address_space_bytes = options_.memory_bytes;
   return spec;
 }
 
 IngestOutcome IngestRunner::Run(const IngestJob& job, IngestCancel& cancel) {
-  const std::string stem = absl::StrCat(options_.scratch_dir, "/", ids_.NewId());
+  const std::string folder = absl::StrCat(options_.scratch_dir, "/", ids_.NewId());
+  if (const absl::Status made = files_.MakeDirs(folder); !made.ok()) return Ours(made);
+  IngestOutcome outcome = RunIn(folder, job, cancel);
+  if (outcome.kind == IngestOutcome::Kind::kReady) {
+    outcome.folder = folder;
+  } else {
+    // Whatever the child unpacked lies in it too. What stays behind is cleared at next start.
+    files_.RemoveTree(folder).IgnoreError();
+  }
+  return outcome;
+}
+
+IngestOutcome IngestRunner::RunIn(const std::string& folder, const IngestJob& job, IngestCancel& cancel) {
   auto child = std::make_shared<Child>();
   const auto on_exit = [child, &cancel](const ProcessExit& exit) {
     MutexLock lock(cancel.mutex_);
@@ -101,7 +113,7 @@ IngestOutcome IngestRunner::Run(const IngestJob& job, IngestCancel& cancel) {
     child->ended = true;
     cancel.changed_.NotifyAll();
   };
-  const auto process = processes_.Start(SpecFor(job, stem), on_exit);
+  const auto process = processes_.Start(SpecFor(job, folder), on_exit);
   if (!process.ok()) return Ours(process.status());
   const SteadyTime deadline = clock_.SteadyNow() + std::chrono::seconds(options_.wall_seconds);
   bool killed = false;
@@ -118,16 +130,10 @@ IngestOutcome IngestRunner::Run(const IngestJob& job, IngestCancel& cancel) {
     // SIGKILL cannot be refused, so the exit comes; outside the lock, as the callback takes it.
     if (killed) (*process)->Kill();
   }
-  IngestOutcome outcome = Judge(*child, stem);
-  // What stays behind is cleared at next start.
-  files_.Remove(ResultPath(stem)).IgnoreError();
-  files_.Remove(StderrPath(stem)).IgnoreError();
-  files_.Remove(OutputPath(stem) + ".tmp").IgnoreError();
-  if (outcome.kind != IngestOutcome::Kind::kReady) files_.Remove(OutputPath(stem)).IgnoreError();
-  return outcome;
+  return Judge(*child, folder);
 }
 
-IngestOutcome IngestRunner::Judge(const Child& child, const std::string& stem) {
+IngestOutcome IngestRunner::Judge(const Child& child, const std::string& folder) {
   if (child.cancelled) {
     IngestOutcome outcome;
     outcome.kind = IngestOutcome::Kind::kCancelled;
@@ -139,12 +145,15 @@ IngestOutcome IngestRunner::Judge(const Child& child, const std::string& stem) {
         absl::StrCat("reading the upload took longer than ", options_.wall_seconds, " s")));
   }
   const ProcessExit& exit = child.exit;
-  if (exit.signal == 0 && (exit.code == 0 || exit.code == 1)) return ReadResult(stem);
+  if (exit.signal == 0 && (exit.code == 0 || exit.code == 1)) return ReadResult(folder);
   if (exit.signal == 0 && exit.code == kIngestExitOutOfMemory) {
     return Refused(absl::ResourceExhaustedError(
         absl::StrCat("reading the upload needs more than ", options_.memory_bytes, " bytes of memory")));
   }
-  const std::string why = absl::StrCat(DescribeExit(exit), StderrTail(stem));
+  const std::string why = absl::StrCat(DescribeExit(exit), StderrTail(folder));
+  if (exit.signal == 0 && exit.code == kIngestExitNoResult) {
+    return Ours(absl::InternalError(absl::StrCat("the reader of the upload could not work: ", why)));
+  }
   if (exit.signal == SIGKILL) {
     return Refused(absl::ResourceExhaustedError(
         absl::StrCat("the reader of the upload was killed, most likely for its memory: ", why)));
@@ -152,11 +161,11 @@ IngestOutcome IngestRunner::Judge(const Child& child, const std::string& stem) {
   return Refused(absl::InternalError(absl::StrCat("the reader of the upload crashed: ", why)));
 }
 
-IngestOutcome IngestRunner::ReadResult(const std::string& stem) {
-  const absl::StatusOr<std::string> text = ReadWholeFile(files_, ResultPath(stem), kResultBytesMax);
+IngestOutcome IngestRunner::ReadResult(const std::string& folder) {
+  const absl::StatusOr<std::string> text = ReadWholeFile(files_, ResultPath(folder), kResultBytesMax);
   if (!text.ok()) {
     return Ours(absl::InternalError(
-        absl::StrCat("the reader of the upload left no result: ", text.status().message(), StderrTail(stem))));
+        absl::StrCat("the reader of the upload left no result: ", text.status().message(), StderrTail(folder))));
   }
   const Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   const auto ok = json.is_object() ? json.find("ok") : json.end();
@@ -174,7 +183,7 @@ IngestOutcome IngestRunner::ReadResult(const std::string& stem) {
   }
   IngestOutcome outcome;
   outcome.kind = IngestOutcome::Kind::kReady;
-  outcome.output = OutputPath(stem);
+  outcome.output = OutputPath(folder);
   TraceContent& content = outcome.content;
   const auto digest = json.find("digest");
   if (digest != json.end() && digest->is_string()) content.digest = digest->get<std::string>();
@@ -188,8 +197,8 @@ IngestOutcome IngestRunner::ReadResult(const std::string& stem) {
   return outcome;
 }
 
-std::string IngestRunner::StderrTail(const std::string& stem) {
-  const auto file = files_.OpenRead(StderrPath(stem));
+std::string IngestRunner::StderrTail(const std::string& folder) {
+  const auto file = files_.OpenRead(StderrPath(folder));
   if (!file.ok() || (*file)->size() == 0) return "";
   const uint64_t size = (*file)->size();
   const uint64_t start = size - std::min(size, kStderrTailBytes);

@@ -51,6 +51,7 @@ struct IngestOutcome {
   absl::Status error;
   TraceContent content;
   std::string output;
+  std::string folder;  // kReady: holds `output`, to be removed by the caller
 };
 
 struct IngestRunnerOptions {
@@ -63,6 +64,7 @@ struct IngestRunnerOptions {
 };
 
 // Exit codes of the child beside 0 (result says ok) and 1 (result says why not).
+inline constexpr int kIngestExitNoResult = 2;  // it could not write one
 inline constexpr int kIngestExitOutOfMemory = 4;
 
 // Thread-safe.
@@ -72,15 +74,16 @@ class IngestRunner {
                IngestRunnerOptions options)
       : files_(files), clock_(clock), ids_(ids), processes_(processes), options_(std::move(options)) {}
 
-  // Blocks until the child has ended. Leaves nothing in the scratch folder but `output`.
+  // Blocks until the child has ended. Leaves nothing in the scratch folder but the outcome's folder.
   IngestOutcome Run(const IngestJob& job, IngestCancel& cancel);
 
  private:
   struct Child;
-  ProcessSpec SpecFor(const IngestJob& job, const std::string& stem) const;
-  IngestOutcome Judge(const Child& child, const std::string& stem);
-  IngestOutcome ReadResult(const std::string& stem);
-  std::string StderrTail(const std::string& stem);
+  IngestOutcome RunIn(const std::string& folder, const IngestJob& job, IngestCancel& cancel);
+  ProcessSpec SpecFor(const IngestJob& job, const std::string& folder) const;
+  IngestOutcome Judge(const Child& child, const std::string& folder);
+  IngestOutcome ReadResult(const std::string& folder);
+  std::string StderrTail(const std::string& folder);
 
   FileStore& files_;
   const Clock& clock_;

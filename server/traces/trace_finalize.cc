@@ -274,11 +274,10 @@ absl::StatusOr<TraceRecord> TraceManagerImpl::Conclude(const TraceRecord& record
 }
 
 absl::StatusOr<TraceRecord> TraceManagerImpl::StoreReady(const TraceRecord& record, IngestOutcome outcome) {
-  absl::StatusOr<BlobPin> pin = deps_.blobs->AddFile(outcome.output);
-  if (!pin.ok()) {
-    deps_.files->Remove(outcome.output).IgnoreError();
-    return pin.status();
-  }
+  const absl::StatusOr<BlobPin> pin = deps_.blobs->AddFile(outcome.output);
+  // What stays behind is cleared at next start.
+  deps_.files->RemoveTree(outcome.folder).IgnoreError();
+  RETURN_IF_ERROR(pin.status());
   TraceRecord ready;
   RETURN_IF_ERROR(deps_.db->Write([&](Transaction& tx) -> absl::Status {
     ASSIGN_OR_RETURN(ready, trace_store::Get(tx, record.id));  // NOT_FOUND: aborted
