@@ -1,0 +1,169 @@
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/commands.h"
+#include "client/cli/format.h"
+#include "client/cli/json_out.h"
+#include "client/cli/progress.h"
+#include "client/cli/table.h"
+#include "client/cli/upload_job.h"
+#include "client/error.h"
+#include "client/macros.h"
+#include "client/trace_pack.h"
+
+namespace sm89::client {
+namespace {
+
+// The longest packing suffix of a file name (".traceg.xz", ".tar.zst"), as the server tells packings by it.
+std::string PackingSuffix(const std::string& name) {
+  constexpr const char* kSuffixes[] = {".traceg.xz", ".traceg.gz", ".traceg.zst", ".trace.xz", ".trace.gz",
+                                       ".trace.zst", ".tar.xz",    ".tar.gz",     ".tar.zst",  ".tar.bz2",
+                                       ".tgz",       ".txz",       ".tar",        ".zip",      ".traceg",
+                                       ".tracez",    ".trace"};
+  for (const char* suffix : kSuffixes) {
+    if (name.ends_with(suffix)) return suffix;
+  }
+  return "";
+}
+
+// The name that the server shows: the user's, with the packing suffix kept.
+std::string DisplayName(const std::string& chosen, const std::string& file_name) {
+  if (chosen.empty()) return file_name;
+  const std::string suffix = PackingSuffix(file_name);
+  return chosen.ends_with(suffix) ? chosen : chosen + suffix;
+}
+
+absl::StatusOr<LocalFile> OpenOrPack(Context& context, const std::string& path, const UploadFlags& flags,
+                                     ProgressLine& line) {
+  std::filesystem::path named = std::filesystem::path(path).lexically_normal();
+  if (!NeedsPacking(path)) return LocalFile::Open(path, DisplayName(flags.name, named.filename().string()));
+  const auto on_progress = [&](uint64_t done, uint64_t total) {
+    line.Update(absl::StrCat("packing ", path, "  ", HumanBytes(done), " of ", HumanBytes(total)),
+                total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0);
+    return !context.stop().stop_requested();
+  };
+  CLIENT_ASSIGN_OR_RETURN(LocalFile packed, PackTrace(path, PackLimits(), on_progress));
+  if (!flags.name.empty()) packed.Rename(DisplayName(flags.name, packed.display_name()));
+  return packed;
+}
+
+void ShowProgress(ProgressLine& line, const std::string& name, const UploadProgress& progress) {
+  const double total = static_cast<double>(progress.total_bytes);
+  const double fraction = total > 0 ? static_cast<double>(progress.done_bytes) / total : 0;
+  const std::string amount =
+      absl::StrCat(HumanBytes(progress.done_bytes), " of ", HumanBytes(progress.total_bytes));
+  switch (progress.stage) {
+    case UploadProgress::Stage::kHashing:
+      line.Update(absl::StrCat("hashing ", name, "  ", amount), fraction);
+      break;
+    case UploadProgress::Stage::kSending:
+      line.Update(absl::StrCat("uploading ", name, "  ", amount), fraction);
+      break;
+    case UploadProgress::Stage::kValidating:
+      line.Update(absl::StrCat("validating ", name, " (", HumanBytes(progress.total_bytes), ")"), -1);
+      break;
+  }
+}
+
+std::string TraceSummary(const v1::Trace& trace) {
+  return absl::StrCat(trace.kernels(), trace.kernels() == 1 ? " kernel, " : " kernels, ",
+                      HumanCount(static_cast<double>(trace.warp_instructions())), " warp instructions");
+}
+
+void PrintOutcome(Context& context, const UploadOutcome& outcome) {
+  Terminal& terminal = context.terminal();
+  const v1::Trace& trace = outcome.trace;
+  std::string how = absl::StrCat("uploaded ", HumanBytes(outcome.sent_bytes));
+  if (outcome.known_already) how = "the server had it already, nothing sent";
+  if (outcome.resumed_from > 0) absl::StrAppend(&how, ", resumed at ", HumanBytes(outcome.resumed_from));
+  terminal.out() << terminal.OnOut(Style::kBold, trace.name()) << "  " << Printable(trace.display_name())
+                 << "  " << TraceSummary(trace) << "  (" << how << ")\n";
+  for (const std::string& mark : trace.marks()) terminal.out() << "  marked: " << Printable(mark) << '\n';
+  for (const std::string& warning : trace.warnings())
+    terminal.out() << "  warning: " << Printable(warning) << '\n';
+}
+
+absl::StatusOr<ExitCode> RunUpload(Context& context, const std::string& path, const UploadFlags& flags) {
+  CLIENT_ASSIGN_OR_RETURN(const UploadOutcome outcome, UploadPath(context, path, flags));
+  if (context.flags.json) {
+    nlohmann::ordered_json document;
+    document["trace"] = ToJson(outcome.trace);
+    document["known_already"] = outcome.known_already;
+    document["sent_bytes"] = std::to_string(outcome.sent_bytes);
+    document["resumed_from"] = std::to_string(outcome.resumed_from);
+    context.PrintJson(document);
+  } else {
+    PrintOutcome(context, outcome);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void AddIngestOptions(CLI::App& command, UploadFlags& flags) {
+  command.add_flag(
+      "--foreign-arch", flags.foreign_arch,
+      "Accept traces of SM 70, 75, 80, 86 or 90 by mapping their opcodes to SM 89; the result says so");
+  command.add_flag("--allow-partial", flags.allow_partial,
+                   "Accept missing CTAs and truncated kernels; the result says so");
+  command.add_flag("--unknown-as-nop", flags.unknown_as_nop,
+                   "Run opcodes that the model does not know as NOP; the result names them");
+}
+
+bool IsLocalPath(const std::string& text) {
+  if (text.rfind("traces/", 0) == 0 && !std::filesystem::exists(text)) return false;
+  std::error_code ignored;
+  return text.find('/') != std::string::npos || std::filesystem::exists(text, ignored);
+}
+
+absl::StatusOr<UploadOutcome> UploadPath(Context& context, const std::string& path,
+                                         const UploadFlags& flags) {
+  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
+  ProgressLine line(context.terminal(), context.flags.quiet);
+  CLIENT_ASSIGN_OR_RETURN(const LocalFile file, OpenOrPack(context, path, flags, line));
+  UploadSettings settings;
+  settings.options.set_foreign_arch(flags.foreign_arch);
+  settings.options.set_allow_partial(flags.allow_partial);
+  settings.options.set_unknown_as_nop(flags.unknown_as_nop);
+  settings.journal_directory = UploadJournalPath(context.environment());
+  settings.on_progress = [&](const UploadProgress& progress) {
+    ShowProgress(line, file.display_name(), progress);
+  };
+  settings.on_retry = [&](const absl::Status& why, uint64_t committed) {
+    line.Update(absl::StrCat("connection lost at ", HumanBytes(committed),
+                             ", trying again: ", std::string(why.message())),
+                -1);
+  };
+  absl::StatusOr<UploadOutcome> outcome = Upload(*client, file, settings);
+  line.Clear();
+  if (!outcome.ok() && (absl::IsUnavailable(outcome.status()) || absl::IsCancelled(outcome.status()))) {
+    context.terminal().err() << "the upload can be resumed: run the same command again\n";
+  }
+  return outcome;
+}
+
+void AddUploadCommand(CLI::App& app, Context& context) {
+  struct Options {
+    std::string path;
+    UploadFlags flags;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("upload", "Send a trace to the server and have it validated");
+  command
+      ->add_option(
+          "PATH", options->path,
+          "An archive (.tar.xz, .tar.zst, .zip, ...), one kernel (.traceg[.xz|.gz|.zst], .tracez), a "
+          "folder with kernelslist.g, or such a list")
+      ->required();
+  command->add_option("--name", options->flags.name, "Name to show instead of the file's");
+  AddIngestOptions(*command, options->flags);
+  command->callback([&context, options] {
+    context.action = [&context, options] { return RunUpload(context, options->path, options->flags); };
+  });
+}
+
+}  // namespace sm89::client

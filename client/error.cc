@@ -1,0 +1,119 @@
+#include "client/error.h"
+
+#include <array>
+#include <utility>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "sm89/v1/rpc_status.pb.h"
+
+namespace sm89::client {
+namespace {
+
+constexpr char kDetailUrl[] = "type.googleapis.com/sm89.v1.ErrorDetail";
+
+struct NamedCode {
+  absl::StatusCode code;
+  const char* name;
+};
+constexpr std::array<NamedCode, 17> kCodes = {{
+    {absl::StatusCode::kOk, "OK"},
+    {absl::StatusCode::kCancelled, "CANCELLED"},
+    {absl::StatusCode::kUnknown, "UNKNOWN"},
+    {absl::StatusCode::kInvalidArgument, "INVALID_ARGUMENT"},
+    {absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED"},
+    {absl::StatusCode::kNotFound, "NOT_FOUND"},
+    {absl::StatusCode::kAlreadyExists, "ALREADY_EXISTS"},
+    {absl::StatusCode::kPermissionDenied, "PERMISSION_DENIED"},
+    {absl::StatusCode::kResourceExhausted, "RESOURCE_EXHAUSTED"},
+    {absl::StatusCode::kFailedPrecondition, "FAILED_PRECONDITION"},
+    {absl::StatusCode::kAborted, "ABORTED"},
+    {absl::StatusCode::kOutOfRange, "OUT_OF_RANGE"},
+    {absl::StatusCode::kUnimplemented, "UNIMPLEMENTED"},
+    {absl::StatusCode::kInternal, "INTERNAL"},
+    {absl::StatusCode::kUnavailable, "UNAVAILABLE"},
+    {absl::StatusCode::kDataLoss, "DATA_LOSS"},
+    {absl::StatusCode::kUnauthenticated, "UNAUTHENTICATED"},
+}};
+
+}  // namespace
+
+std::optional<v1::ErrorDetail> DetailOf(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kDetailUrl);
+  if (!payload.has_value()) return std::nullopt;
+  v1::ErrorDetail detail;
+  if (!detail.ParseFromString(std::string(*payload))) return std::nullopt;
+  return detail;
+}
+
+absl::Status WithDetail(absl::Status status, const v1::ErrorDetail& detail) {
+  if (!status.ok()) status.SetPayload(kDetailUrl, absl::Cord(detail.SerializeAsString()));
+  return status;
+}
+
+absl::Status InputError(const std::string& reason, const std::string& message,
+                        const std::vector<v1::Fault>& faults) {
+  v1::ErrorDetail detail;
+  detail.set_reason(reason);
+  detail.set_domain("sm89");
+  for (const v1::Fault& fault : faults) *detail.add_faults() = fault;
+  return WithDetail(absl::InvalidArgumentError(message), detail);
+}
+
+absl::Status DecodeStatus(int code, const std::string& message, const std::string& details) {
+  if (code == 0) return absl::OkStatus();
+  absl::Status status(static_cast<absl::StatusCode>(code), message);
+  v1::RpcStatus rpc;
+  if (details.empty() || !rpc.ParseFromString(details)) return status;
+  for (const google::protobuf::Any& any : rpc.details()) {
+    v1::ErrorDetail detail;
+    if (any.Is<v1::ErrorDetail>() && any.UnpackTo(&detail)) return WithDetail(std::move(status), detail);
+  }
+  return status;
+}
+
+absl::Status FromRecordedError(const std::string& code_name, const std::string& message,
+                               const v1::ErrorDetail& detail) {
+  absl::StatusCode code = CodeFromName(code_name);
+  if (code == absl::StatusCode::kOk) code = absl::StatusCode::kUnknown;
+  return WithDetail(absl::Status(code, message), detail);
+}
+
+std::string FormatFault(const v1::Fault& fault) {
+  std::string text;
+  if (!fault.file().empty()) {
+    absl::StrAppend(&text, fault.file(), ":");
+    if (fault.line() > 0) absl::StrAppend(&text, fault.line(), ":");
+    text += " ";
+  }
+  text += fault.message();
+  std::string extra;
+  if (!fault.field().empty()) absl::StrAppend(&extra, fault.field());
+  if (!fault.value().empty()) absl::StrAppend(&extra, extra.empty() ? "found '" : " = '", fault.value(), "'");
+  if (!fault.expected().empty()) {
+    absl::StrAppend(&extra, extra.empty() ? "" : ", ", "expected ", fault.expected());
+  }
+  if (!extra.empty()) absl::StrAppend(&text, " (", extra, ")");
+  return text;
+}
+
+std::string CodeName(absl::StatusCode code) {
+  for (const NamedCode& entry : kCodes) {
+    if (entry.code == code) return entry.name;
+  }
+  return "UNKNOWN";
+}
+
+absl::StatusCode CodeFromName(const std::string& name) {
+  for (const NamedCode& entry : kCodes) {
+    if (name == entry.name) return entry.code;
+  }
+  return absl::StatusCode::kUnknown;
+}
+
+uint32_t RetryAfterSeconds(const absl::Status& status) {
+  const std::optional<v1::ErrorDetail> detail = DetailOf(status);
+  return detail.has_value() ? detail->retry_after_seconds() : 0;
+}
+
+}  // namespace sm89::client
