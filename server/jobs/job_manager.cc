@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "server/jobs/job_json.h"
 #include "server/jobs/kernel_selection.h"
+#include "server/jobs/text.h"
 #include "server/log/log.h"
 #include "sim/base/assert.h"
 #include "sim/base/digest.h"
@@ -240,7 +241,7 @@ absl::StatusOr<JobView> JobManager::Cancel(const std::string& id, const std::str
     LiveJob* live = FindLive(id);
     if (live != nullptr) {
       const std::string why = reason.empty() ? "cancelled by request"
-                                             : absl::StrCat("cancelled: ", reason.substr(0, kReasonBytesMax));
+                                             : absl::StrCat("cancelled: ", CutText(reason, kReasonBytesMax));
       const std::optional<Job> next = CancelAsked(live->job, why, deps_.clock.WallUnixNanos());
       if (!next.has_value()) return ViewOf(*live);  // it is being cancelled already
       const AttemptRef attempt{id, live->job.place.attempt, live->job.place.fence};

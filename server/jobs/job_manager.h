@@ -104,6 +104,7 @@ struct Completion {
   bool incomplete = false;
   bool cancelled = false;  // not success: the worker stopped because it was told to
   JobError error;          // not success, not cancelled
+  std::optional<JobProgress> final_progress;
 };
 
 struct JobCounts {

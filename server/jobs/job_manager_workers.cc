@@ -177,6 +177,7 @@ absl::StatusOr<bool> JobManager::CompletedBefore(const AttemptRef& attempt) {
 
 absl::StatusOr<bool> JobManager::CompleteLive(LiveJob& live, const AttemptRef& attempt,
                                               const Completion& completion) {
+  if (completion.final_progress.has_value()) TakeProgress(live, *completion.final_progress);
   if (completion.success) {
     RETURN_IF_ERROR(CommitResult(live, completion));
   } else {

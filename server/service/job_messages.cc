@@ -1,0 +1,289 @@
+#include "server/service/job_messages.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/jobs/text.h"
+#include "server/os/file_store.h"
+#include "sim/base/fault.h"
+#include "sim/base/status_macros.h"
+#include "sim/base/strings.h"
+
+namespace sm89 {
+namespace {
+
+constexpr size_t kIdBytesMax = 64;
+constexpr size_t kErrorFaultsMax = 100;
+constexpr size_t kFailureTextBytesMax = 16'384;
+
+// JobState and v1::Job::State agree but for the protocol's zero.
+v1::Job::State MessageOf(JobState state) { return static_cast<v1::Job::State>(static_cast<int>(state) + 1); }
+static_assert(v1::Job::QUEUED == static_cast<int>(JobState::kQueued) + 1);
+static_assert(v1::Job::CANCELLED == static_cast<int>(JobState::kCancelled) + 1);
+
+void SetTime(int64_t unix_nanos, v1::Timestamp* (v1::Job::*mutable_time)(), v1::Job* job) {
+  if (unix_nanos != 0) (job->*mutable_time)()->set_unix_nanos(unix_nanos);
+}
+
+v1::Fault MessageOf(const Fault& fault) {
+  v1::Fault message;
+  message.set_file(fault.file);
+  message.set_line(fault.line);
+  message.set_field(fault.field);
+  message.set_value(fault.value);
+  message.set_expected(fault.expected);
+  message.set_message(fault.message);
+  for (const auto& [key, value] : fault.facts) (*message.mutable_facts())[key] = value;
+  return message;
+}
+
+Fault FaultFrom(const v1::Fault& message) {
+  Fault fault;
+  fault.file = message.file();
+  fault.line = message.line();
+  fault.field = message.field();
+  fault.value = message.value();
+  fault.expected = message.expected();
+  fault.message = message.message();
+  for (const auto& [key, value] : message.facts()) fault.facts.emplace_back(key, value);
+  std::sort(fault.facts.begin(), fault.facts.end());  // a protobuf map has no order
+  return fault;
+}
+
+v1::JobSpec MessageOf(const JobSpec& spec) {
+  v1::JobSpec message;
+  message.set_trace(absl::StrCat("traces/", spec.trace));
+  message.set_config(absl::StrCat("configs/", spec.config));
+  for (const NamedOverride& o : spec.overrides) {
+    v1::Override* override_message = message.add_overrides();
+    override_message->set_name(o.name);
+    override_message->set_value(o.value);
+  }
+  message.set_kernels(spec.kernels);
+  message.set_max_cycles(spec.max_cycles);
+  message.set_threads(spec.threads);
+  message.mutable_limits()->set_memory_bytes(spec.memory_bytes);
+  message.mutable_limits()->set_wall_seconds(spec.wall_seconds);
+  for (const auto& [key, value] : spec.labels) (*message.mutable_labels())[key] = value;
+  message.set_priority(spec.priority);
+  message.set_no_result_cache(spec.no_result_cache);
+  message.set_display_name(spec.display_name);
+  return message;
+}
+
+void SetError(const JobError& error, v1::Job* job) {
+  if (error.code.empty()) return;
+  job->set_error_code(error.code);
+  job->set_error_message(error.message);
+  job->mutable_error()->set_domain("sm89");
+  job->mutable_error()->set_reason(error.reason);
+  for (const Fault& fault : error.faults) *job->mutable_error()->add_faults() = MessageOf(fault);
+}
+
+v1::Job JobMessage(const Job& job) {
+  v1::Job message;
+  if (!job.id.empty()) message.set_name(absl::StrCat("jobs/", job.id));
+  *message.mutable_spec() = MessageOf(job.spec);
+  message.set_state(MessageOf(job.state));
+  message.set_state_reason(job.reason);
+  message.set_attempt(job.place.attempt);
+  if (!job.place.worker.empty()) message.set_worker(absl::StrCat("workers/", job.place.worker));
+  message.set_result_from_cache(job.outcome.from_cache);
+  SetError(job.outcome.error, &message);
+  SetTime(job.times.create_unix_nanos, &v1::Job::mutable_create_time, &message);
+  SetTime(job.times.start_unix_nanos, &v1::Job::mutable_start_time, &message);
+  SetTime(job.times.end_unix_nanos, &v1::Job::mutable_end_time, &message);
+  message.set_config_digest(job.inputs.config_digest);
+  message.set_trace_digest(job.inputs.trace_digest);
+  message.set_etag(EtagOf(job));
+  message.set_last_sequence(SequenceOf(job.revision, 0));
+  message.set_incomplete(job.outcome.incomplete);
+  return message;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> IdFromName(std::string_view collection, const std::string& name,
+                                       const std::string& field) {
+  const std::string prefix = absl::StrCat(Av(collection), "/");
+  const std::string id = name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0
+                             ? name.substr(prefix.size())
+                             : std::string();
+  if (!id.empty() && id.size() <= kIdBytesMax && IsPlainName(id)) return id;
+  Fault fault;
+  fault.field = field;
+  fault.value = name.substr(0, kIdBytesMax * 2);
+  fault.expected = absl::StrCat(prefix, "ID");
+  fault.message = "not a resource name";
+  return InputError(absl::StatusCode::kInvalidArgument, fault);
+}
+
+absl::StatusOr<JobSpec> SpecFromMessage(const v1::JobSpec& message) {
+  JobSpec spec;
+  ASSIGN_OR_RETURN(spec.trace, IdFromName("traces", message.trace(), "trace"));
+  spec.config = std::string(kDefaultConfig);
+  if (!message.config().empty()) {
+    ASSIGN_OR_RETURN(spec.config, IdFromName("configs", message.config(), "config"));
+  }
+  for (const v1::Override& o : message.overrides()) spec.overrides.push_back({o.name(), o.value()});
+  spec.kernels = message.kernels();
+  spec.max_cycles = message.max_cycles();
+  spec.threads = message.threads();
+  spec.memory_bytes = message.limits().memory_bytes();
+  spec.wall_seconds = message.limits().wall_seconds();
+  spec.labels.insert(message.labels().begin(), message.labels().end());
+  spec.priority = message.priority();
+  spec.no_result_cache = message.no_result_cache();
+  spec.display_name = message.display_name();
+  return spec;
+}
+
+v1::Job MessageOf(const JobView& view) {
+  v1::Job message = JobMessage(view.job);
+  message.set_state_reason(view.reason);
+  message.set_last_sequence(view.last_sequence);
+  if (view.progress != nullptr) *message.mutable_progress() = MessageOf(*view.progress);
+  for (const JobHistoryEntry& entry : view.history) {
+    v1::JobEvent* event = message.add_events();
+    event->set_sequence(entry.sequence);
+    event->mutable_time()->set_unix_nanos(entry.unix_nanos);
+    event->set_state(MessageOf(entry.state));
+    event->set_reason(entry.reason);
+    event->set_attempt(entry.attempt);
+  }
+  return message;
+}
+
+v1::Progress MessageOf(const JobProgress& progress) {
+  v1::Progress message;
+  message.set_kernels_total(progress.kernel.kernels_total);
+  message.set_kernels_done(progress.kernel.kernels_done);
+  message.set_kernel_index(progress.kernel.kernel_index);
+  message.set_kernel_name(progress.kernel.kernel_name);
+  message.set_ctas_total(progress.kernel.ctas_total);
+  message.set_ctas_done(progress.kernel.ctas_done);
+  message.set_cycle(progress.cycle);
+  message.set_warp_instructions(progress.warp_instructions);
+  message.set_warp_instructions_total(progress.warp_instructions_total);
+  message.set_ipc(progress.ipc);
+  message.set_warp_instructions_per_second(progress.warp_instructions_per_second);
+  message.set_cycles_per_second(progress.cycles_per_second);
+  message.set_eta_seconds(progress.eta_seconds);
+  message.set_elapsed_seconds(progress.elapsed_seconds);
+  message.set_memory_bytes(progress.memory_bytes);
+  for (const NamedCount& count : progress.interval) {
+    v1::Statistic* s = message.add_interval();
+    s->set_name(count.name);
+    s->set_unit(count.unit);
+    s->set_value(count.value);
+  }
+  for (const NamedFigure& figure : progress.interval_derived) {
+    v1::DerivedStatistic* s = message.add_interval_derived();
+    s->set_name(figure.name);
+    s->set_unit(figure.unit);
+    s->set_defined(figure.defined);
+    s->set_value(figure.value);
+  }
+  return message;
+}
+
+v1::JobUpdate MessageOf(const WatchUpdate& update) {
+  constexpr std::array<v1::JobUpdate::Kind, 4> kKinds = {v1::JobUpdate::SNAPSHOT, v1::JobUpdate::STATE_CHANGE,
+                                                         v1::JobUpdate::PROGRESS,
+                                                         v1::JobUpdate::SERVER_DRAINING};
+  v1::JobUpdate message;
+  message.set_sequence(update.sequence);
+  message.set_kind(kKinds[static_cast<size_t>(update.kind)]);
+  message.set_coalesced(update.coalesced);
+  if (update.job != nullptr) {
+    *message.mutable_job() = JobMessage(*update.job);
+    message.mutable_job()->set_last_sequence(update.sequence);
+    if (update.progress != nullptr) *message.mutable_job()->mutable_progress() = MessageOf(*update.progress);
+  } else if (update.progress != nullptr) {
+    *message.mutable_progress() = MessageOf(*update.progress);
+  }
+  return message;
+}
+
+JobProgress ProgressFromMessage(const v1::Progress& message) {
+  JobProgress progress;
+  progress.kernel = {message.kernels_total(), message.kernels_done(), message.kernel_index(),
+                     message.kernel_name(),   message.ctas_total(),   message.ctas_done()};
+  progress.cycle = message.cycle();
+  progress.warp_instructions = message.warp_instructions();
+  progress.warp_instructions_total = message.warp_instructions_total();
+  progress.ipc = message.ipc();
+  progress.warp_instructions_per_second = message.warp_instructions_per_second();
+  progress.cycles_per_second = message.cycles_per_second();
+  progress.eta_seconds = message.eta_seconds();
+  progress.elapsed_seconds = message.elapsed_seconds();
+  progress.memory_bytes = message.memory_bytes();
+  for (const v1::Statistic& s : message.interval()) {
+    if (progress.interval.size() == kProgressStatisticsMax) break;
+    progress.interval.push_back({s.name(), s.unit(), s.value()});
+  }
+  for (const v1::DerivedStatistic& s : message.interval_derived()) {
+    if (progress.interval_derived.size() == kProgressStatisticsMax) break;
+    progress.interval_derived.push_back({s.name(), s.unit(), s.defined(), s.value()});
+  }
+  return progress;
+}
+
+AttemptRef AttemptFromMessage(const v1::RunningAttempt& message) {
+  // Names cross the protocol, ids the domain. A name of another form matches no attempt.
+  const absl::StatusOr<std::string> id = IdFromName("jobs", message.job(), "job");
+  return {id.ok() ? *id : std::string(), message.attempt(), message.fence()};
+}
+
+v1::Assignment MessageOf(const Assignment& assignment) {
+  v1::Assignment message;
+  message.set_job(absl::StrCat("jobs/", assignment.attempt.job));
+  message.set_attempt(assignment.attempt.attempt);
+  message.set_fence(assignment.attempt.fence);
+  message.set_trace_digest(assignment.inputs.trace_digest);
+  message.set_trace_path(assignment.trace_path);
+  message.set_trace_display_name(assignment.inputs.trace_display_name);
+  message.set_config_name(assignment.spec.config);
+  message.set_config_text(assignment.inputs.config_text);
+  message.set_config_digest(assignment.inputs.config_digest);
+  for (const NamedOverride& o : assignment.spec.overrides) {
+    v1::Override* override_message = message.add_overrides();
+    override_message->set_name(o.name);
+    override_message->set_value(o.value);
+  }
+  message.set_kernels(assignment.spec.kernels);
+  message.set_max_cycles(assignment.spec.max_cycles);
+  message.set_threads(assignment.spec.threads);
+  message.set_memory_bytes(assignment.spec.memory_bytes);
+  message.set_wall_seconds(assignment.spec.wall_seconds);
+  message.set_progress_interval_ms(assignment.progress_interval_ms);
+  return message;
+}
+
+absl::StatusOr<Completion> CompletionFromMessage(const v1::CompleteRequest& request) {
+  Completion completion;
+  switch (request.outcome_case()) {
+    case v1::CompleteRequest::kResult:
+      completion.success = true;
+      completion.incomplete = request.result().status() != "complete";
+      completion.summary = request.result().SerializeAsString();
+      return completion;
+    case v1::CompleteRequest::kFailure:
+      completion.cancelled = request.failure().cancelled();
+      completion.error.code = request.failure().code().empty() ? "UNKNOWN" : request.failure().code();
+      completion.error.reason = request.failure().detail().reason();
+      completion.error.message = CutText(request.failure().message(), kFailureTextBytesMax);
+      for (const v1::Fault& fault : request.failure().detail().faults()) {
+        if (completion.error.faults.size() == kErrorFaultsMax) break;
+        completion.error.faults.push_back(FaultFrom(fault));
+      }
+      return completion;
+    case v1::CompleteRequest::OUTCOME_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("Complete without a result and without a failure");
+}
+
+}  // namespace sm89
