@@ -70,6 +70,10 @@ class Reader final : public CompactReader {
     SM89_ASSERT(kernel < store_->num_kernels(), "kernel numbers come from info()");
     return store_->kernel(kernel).info.num_ctas;
   }
+  Dim3 CtaId(uint32_t kernel, uint64_t index) const override {
+    const CtaRun& run = RunOf(kernel, index);
+    return FromLinear(run.first_linear + index - run.first_index, store_->kernel(kernel).info.grid);
+  }
   absl::StatusOr<std::unique_ptr<CtaTrace>> OpenCta(uint32_t kernel, uint64_t index) override {
     ASSIGN_OR_RETURN(std::unique_ptr<Cta> cta, Open(kernel, index));
     return std::unique_ptr<CtaTrace>(std::move(cta));
@@ -77,18 +81,23 @@ class Reader final : public CompactReader {
   absl::Status VerifyAll() override;
 
  private:
+  const CtaRun& RunOf(uint32_t kernel, uint64_t index) const;
   absl::StatusOr<std::unique_ptr<Cta>> Open(uint32_t kernel, uint64_t index);
   absl::Status HashCta(const Cta& cta, TraceDigest* digest);
 
   const std::shared_ptr<TraceStore> store_;
 };
 
-absl::StatusOr<std::unique_ptr<Cta>> Reader::Open(uint32_t kernel, uint64_t index) {
+const CtaRun& Reader::RunOf(uint32_t kernel, uint64_t index) const {
   SM89_ASSERT(index < NumCtas(kernel), "thread block numbers are below NumCtas");
-  const KernelRecord& record = store_->kernel(kernel);
-  const auto after = std::upper_bound(record.runs.begin(), record.runs.end(), index,
+  const std::vector<CtaRun>& runs = store_->kernel(kernel).runs;
+  const auto after = std::upper_bound(runs.begin(), runs.end(), index,
                                       [](uint64_t i, const CtaRun& run) { return i < run.first_index; });
-  const CtaRun& run = *(after - 1);
+  return *(after - 1);
+}
+
+absl::StatusOr<std::unique_ptr<Cta>> Reader::Open(uint32_t kernel, uint64_t index) {
+  const CtaRun& run = RunOf(kernel, index);
   const uint64_t place_in_run = index - run.first_index;
   const WarpPlace place{.kernel = kernel,
                         .first_piece = run.first_piece + place_in_run * run.segments,
@@ -99,8 +108,7 @@ absl::StatusOr<std::unique_ptr<Cta>> Reader::Open(uint32_t kernel, uint64_t inde
     return store_->Damage(absl::StrCat("chunk ", at.chunk), store_->chunk_offset(at.chunk),
                           absl::StrCat("a thread block of kernel ", kernel + 1, " lies in another kernel"));
   }
-  const Dim3 id = FromLinear(run.first_linear + place_in_run, record.info.grid);
-  return std::make_unique<Cta>(store_, place, id, std::move(chunk), at.piece);
+  return std::make_unique<Cta>(store_, place, CtaId(kernel, index), std::move(chunk), at.piece);
 }
 
 absl::Status Reader::HashCta(const Cta& cta, TraceDigest* digest) {

@@ -80,6 +80,8 @@ class CompactReader {
   virtual const std::string& digest() const = 0;  // as WrittenTrace::digest
   virtual std::span<const StaticInst> StaticTable(uint32_t kernel) const = 0;
   virtual uint64_t NumCtas(uint32_t kernel) const = 0;
+  // Coordinates of CTA number `index`, from the index alone.
+  virtual Dim3 CtaId(uint32_t kernel, uint64_t index) const = 0;
   // CTA number `index` in file order (0 .. NumCtas-1). Thread-safe.
   virtual absl::StatusOr<std::unique_ptr<CtaTrace>> OpenCta(uint32_t kernel, uint64_t index) = 0;
   // Verifies every chunk's checksum, decodes everything once and recomputes the digest.

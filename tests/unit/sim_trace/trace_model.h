@@ -269,6 +269,7 @@ inline void ExpectSame(const ModelTrace& trace, CompactReader* reader) {
       const auto cta = reader->OpenCta(k, c);
       ASSERT_TRUE(cta.ok()) << cta.status();
       EXPECT_EQ((*cta)->id(), kernel.ctas[c].id);
+      EXPECT_EQ(reader->CtaId(k, c), kernel.ctas[c].id);
       EXPECT_EQ((*cta)->num_warps(), kernel.info.block.x / 32);
       std::vector<bool> present((*cta)->num_warps(), false);
       for (const ModelWarp& warp : kernel.ctas[c].warps) {
