@@ -63,13 +63,13 @@ void AddAccess(const DumpInst& inst, TraceJson* j) {
   }
 }
 
-class JsonDump final : public DumpWriter {
+class JsonDump final : public DumpSink {
  public:
-  explicit JsonDump(std::ostream& out) : out_(out) {}
+  JsonDump(const TraceHead& head, std::ostream& out) : head_(head), out_(out) {}
 
-  void Begin(const TraceHead& head) override {
+  void Begin() override {
     // The head's members, with the document left open for the kernels.
-    std::string text = JsonText(HeadJson(head));
+    std::string text = JsonText(HeadJson(head_));
     text.pop_back();
     out_ << text << ",\"kernels\":[";
   }
@@ -112,6 +112,7 @@ class JsonDump final : public DumpWriter {
     first_ = false;
   }
 
+  const TraceHead& head_;
   std::ostream& out_;
   DumpKernel kernel_;
   bool first_kernel_ = true;
@@ -120,6 +121,8 @@ class JsonDump final : public DumpWriter {
 
 }  // namespace
 
-std::unique_ptr<DumpWriter> MakeJsonDump(std::ostream& out) { return std::make_unique<JsonDump>(out); }
+std::unique_ptr<DumpSink> MakeJsonDump(const TraceHead& head, std::ostream& out) {
+  return std::make_unique<JsonDump>(head, out);
+}
 
 }  // namespace sm89

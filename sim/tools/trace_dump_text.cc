@@ -63,13 +63,13 @@ std::string AccessText(const AccessSummary& a) {
   return text;
 }
 
-class TextDump final : public DumpWriter {
+class TextDump final : public DumpSink {
  public:
-  explicit TextDump(std::ostream& out) : out_(out) {}
+  TextDump(const TraceHead& head, std::ostream& out) : head_(head), out_(out) {}
 
-  void Begin(const TraceHead& head) override {
-    if (const std::string marks = MarkLine(*head.info); !marks.empty()) out_ << marks << "\n";
-    out_ << "trace    " << Printable(head.name) << "\ndigest   " << head.digest << "\n";
+  void Begin() override {
+    if (const std::string marks = MarkLine(*head_.info); !marks.empty()) out_ << marks << "\n";
+    out_ << "trace    " << Printable(head_.name) << "\ndigest   " << head_.digest << "\n";
   }
   void BeginKernel(const DumpKernel& kernel) override {
     kernel_ = kernel;
@@ -113,6 +113,7 @@ class TextDump final : public DumpWriter {
     }
   }
 
+  const TraceHead& head_;
   std::ostream& out_;
   DumpKernel kernel_;
   std::string place_;
@@ -120,6 +121,8 @@ class TextDump final : public DumpWriter {
 
 }  // namespace
 
-std::unique_ptr<DumpWriter> MakeTextDump(std::ostream& out) { return std::make_unique<TextDump>(out); }
+std::unique_ptr<DumpSink> MakeTextDump(const TraceHead& head, std::ostream& out) {
+  return std::make_unique<TextDump>(head, out);
+}
 
 }  // namespace sm89

@@ -22,14 +22,9 @@ struct TraceHead {
 void WriteInfoText(const TraceHead& head, const CompactReader& reader, std::ostream& out);
 void WriteInfoJson(const TraceHead& head, const CompactReader& reader, std::ostream& out);
 
-// A sink with a head and an end. Call Begin, the walk, then End.
-class DumpWriter : public DumpSink {
- public:
-  virtual void Begin(const TraceHead& head) = 0;
-  virtual void End(const DumpTotals& totals) = 0;
-};
-std::unique_ptr<DumpWriter> MakeTextDump(std::ostream& out);
-std::unique_ptr<DumpWriter> MakeJsonDump(std::ostream& out);
+// Sinks that write a dump. `head` and `out` must outlive them.
+std::unique_ptr<DumpSink> MakeTextDump(const TraceHead& head, std::ostream& out);
+std::unique_ptr<DumpSink> MakeJsonDump(const TraceHead& head, std::ostream& out);
 
 // The first line of marked texts; empty for a complete trace without guesses.
 std::string MarkLine(const TraceSetInfo& info);

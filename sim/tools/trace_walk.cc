@@ -23,17 +23,15 @@ class Walk {
   Walk(CompactReader* reader, const DumpFilter& filter, const std::atomic<bool>* cancel, DumpSink* sink)
       : reader_(*reader), filter_(filter), cancel_(cancel), sink_(*sink) {}
 
-  absl::StatusOr<DumpTotals> Run() {
-    RETURN_IF_ERROR(CheckKernels());
-    bool found = false;
+  absl::Status Run() {
+    RETURN_IF_ERROR(CheckFilter());
+    sink_.Begin();
     for (uint32_t k = 0; k < reader_.info().kernels.size() && !totals_.limit_reached; ++k) {
       if (!filter_.kernels.Contains(k + 1)) continue;
-      const CtaRange ctas = SelectCtas(k);
-      found = found || ctas.count > 0 || !NamesCta();
-      RETURN_IF_ERROR(WalkKernel(k, ctas));
+      RETURN_IF_ERROR(WalkKernel(k, SelectCtas(k)));
     }
-    if (!found && NamesCta()) return NotThere("--cta", CtaText(), "a thread block of the kernels selected");
-    return totals_;
+    sink_.End(totals_);
+    return absl::OkStatus();
   }
 
  private:
@@ -49,14 +47,19 @@ class Walk {
                                                                 .message = "the trace does not have this"});
   }
 
-  absl::Status CheckKernels() const {
-    const size_t kernels = reader_.info().kernels.size();
+  // Before anything is written.
+  absl::Status CheckFilter() const {
+    const auto kernels = static_cast<uint32_t>(reader_.info().kernels.size());
     for (const auto& [first, last] : filter_.kernels.ranges) {
       if (last > kernels) {
         return NotThere("--kernel", absl::StrCat(last), absl::StrCat("at most ", kernels));
       }
     }
-    return absl::OkStatus();
+    if (!NamesCta() || filter_.code_only) return absl::OkStatus();
+    for (uint32_t k = 0; k < kernels; ++k) {
+      if (filter_.kernels.Contains(k + 1) && SelectCtas(k).count > 0) return absl::OkStatus();
+    }
+    return NotThere("--cta", CtaText(), "a thread block of the kernels selected");
   }
 
   CtaRange SelectCtas(uint32_t k) const {
@@ -140,8 +143,8 @@ class Walk {
 
 }  // namespace
 
-absl::StatusOr<DumpTotals> WalkTrace(CompactReader* reader, const DumpFilter& filter,
-                                     const std::atomic<bool>* cancel, DumpSink* sink) {
+absl::Status WalkTrace(CompactReader* reader, const DumpFilter& filter, const std::atomic<bool>* cancel,
+                       DumpSink* sink) {
   return Walk(reader, filter, cancel, sink).Run();
 }
 

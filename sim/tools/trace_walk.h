@@ -46,17 +46,19 @@ struct DumpTotals {
 class DumpSink {
  public:
   virtual ~DumpSink() = default;
+  virtual void Begin() = 0;
   virtual void BeginKernel(const DumpKernel& kernel) = 0;
   // Only instructions that the filter's pc selects.
   virtual void Static(uint32_t static_id) = 0;
   virtual void BeginExecuted() = 0;  // after the kernel's Static calls; always called
   virtual void Executed(const DumpInst& inst) = 0;
   virtual void EndKernel() = 0;
+  virtual void End(const DumpTotals& totals) = 0;
 };
 
-// INVALID_ARGUMENT when the filter names a kernel or thread block that the trace does not have; DATA_LOSS;
+// INVALID_ARGUMENT, before the sink's first call, when the filter names a kernel or thread block that the trace does not have; DATA_LOSS;
 // CANCELLED when `cancel` (may be null) turns true.
-absl::StatusOr<DumpTotals> WalkTrace(CompactReader* reader, const DumpFilter& filter,
-                                     const std::atomic<bool>* cancel, DumpSink* sink);
+absl::Status WalkTrace(CompactReader* reader, const DumpFilter& filter, const std::atomic<bool>* cancel,
+                       DumpSink* sink);
 
 }  // namespace sm89
