@@ -21,7 +21,7 @@ constexpr size_t kMaxTotalBytes = size_t{16} << 20;
 constexpr size_t kMaxFaults = 1000;
 constexpr size_t kMaxWarnings = 1000;
 // A search through the whole table each; more unknown names than this are not misspellings.
-constexpr uint32_t kMaxSuggestions = 100;
+constexpr uint32_t kMaxSuggestions = 32;
 
 bool IsInclude(std::string_view name) { return name == "-include" || name == "-config"; }
 

@@ -77,7 +77,7 @@ std::string_view NearestName(std::string_view name) {
   size_t best = std::max<size_t>(name.size() / 4, 2) + 1;
   std::string_view nearest;
   for (const Row& row : Table()) {
-    const size_t distance = EditDistance(name, row.info.name);
+    const size_t distance = EditDistance(name, row.info.name, best);
     if (distance >= best) continue;
     best = distance;
     nearest = row.info.name;

@@ -158,21 +158,24 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
-size_t EditDistance(std::string_view a, std::string_view b) {
+size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
   a = a.substr(0, kDistanceBytes);
   b = b.substr(0, kDistanceBytes);
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= limit) return limit;
   std::array<size_t, kDistanceBytes + 1> row;
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
     size_t diagonal = row[0];
-    row[0] = i + 1;
+    size_t least = row[0] = i + 1;
     for (size_t j = 0; j < b.size(); ++j) {
       const size_t replace = diagonal + (a[i] == b[j] ? 0 : 1);
       diagonal = row[j + 1];
       row[j + 1] = std::min({replace, row[j] + 1, row[j + 1] + 1});
+      least = std::min(least, row[j + 1]);
     }
+    if (least >= limit) return limit;  // rows never get smaller
   }
-  return row[b.size()];
+  return std::min(row[b.size()], limit);
 }
 
 }  // namespace sm89::settings

@@ -44,7 +44,8 @@ std::vector<std::string_view> Split(std::string_view text, char separator);
 // and more than 200 bytes are cut with "...".
 std::string Printable(std::string_view text);
 
-// Levenshtein distance; texts over 128 bytes are compared by their first 128.
-size_t EditDistance(std::string_view a, std::string_view b);
+// Levenshtein distance, or `limit` when it is not below it; texts over 128 bytes are compared by their
+// first 128.
+size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
 }  // namespace sm89::settings

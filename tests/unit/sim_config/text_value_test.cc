@@ -144,12 +144,15 @@ TEST(Printable, IsBounded) {
   EXPECT_LE(Printable(std::string(100'000, '\x01')).size(), 203u);
 }
 
-TEST(EditDistance, CountsEdits) {
-  EXPECT_EQ(EditDistance("", ""), 0u);
-  EXPECT_EQ(EditDistance("abc", ""), 3u);
-  EXPECT_EQ(EditDistance("kitten", "sitting"), 3u);
-  EXPECT_EQ(EditDistance("-gpugpu_shmem_option", "-gpgpu_shmem_option"), 1u);
-  EXPECT_LE(EditDistance(std::string(10'000, 'a'), std::string(10'000, 'b')), 128u);
+TEST(EditDistance, CountsEditsUpToALimit) {
+  EXPECT_EQ(EditDistance("", "", 9), 0u);
+  EXPECT_EQ(EditDistance("abc", "", 9), 3u);
+  EXPECT_EQ(EditDistance("kitten", "sitting", 9), 3u);
+  EXPECT_EQ(EditDistance("kitten", "sitting", 4), 3u);
+  EXPECT_EQ(EditDistance("kitten", "sitting", 3), 3u);
+  EXPECT_EQ(EditDistance("kitten", "sitting", 2), 2u);
+  EXPECT_EQ(EditDistance("-gpugpu_shmem_option", "-gpgpu_shmem_option", 9), 1u);
+  EXPECT_EQ(EditDistance(std::string(10'000, 'a'), std::string(10'000, 'b'), 1000), 128u);
 }
 
 }  // namespace
