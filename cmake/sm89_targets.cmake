@@ -41,6 +41,8 @@ function(sm89_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} sm89_warnings GTest::gmock GTest::gtest
     GTest::gtest_main)
+  # Test code is compiled often and run once: no optimisation.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
   target_compile_definitions(${name} PRIVATE
     SM89_SOURCE_DIR="${PROJECT_SOURCE_DIR}" SM89_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   add_test(NAME ${name} COMMAND ${name})

@@ -209,6 +209,7 @@ absl::Status Gpu::Advance(uint64_t cycles) {
       continue;  // a kernel may have become ready: dispatch first
     }
     RunWindow(std::min(now_ + window_ - now_ % window_, limit));
+    for (const uint32_t sm : busy_sms_) RETURN_IF_ERROR(sms_[sm]->trace_status());
     CheckProgress();
   }
   // The caller's question "is it over?" is answered without another call.

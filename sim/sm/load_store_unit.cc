@@ -245,7 +245,7 @@ AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, c
   const Cycle port = ReservePort(sub, now);
   const uint32_t lines = access.num_lines + access.num_local_lines;
   const uint32_t data_cycles = (NumSectors(access) + config_.sectors_per_cycle - 1) / config_.sectors_per_cycle;
-  ++owner.stats->requests;
+  owner.stats->requests += lines != 0 ? 1 : 0;
   CountShared(access, owner.stats);
   // L1 and shared memory share one data path: 4 tags and 4 sectors a cycle, one pass over the banks a cycle.
   const uint32_t l1_cycles = std::max(data_cycles, (lines + 3) / 4);

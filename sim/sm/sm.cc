@@ -139,7 +139,11 @@ void Sm::StartWarp(uint32_t slot, uint32_t cta, const CtaLaunch& launch, std::un
   subs_[sub].scheduler.Add(IndexInSub(slot));
   if (warp.cursor == nullptr) return;
   warp.has_next = warp.cursor->Next(&warp.next);
-  SM89_ASSERT(warp.has_next, "a cursor without instructions");
+  if (!warp.has_next) {
+    trace_status_.Update(warp.cursor->status());
+    SM89_ASSERT(!trace_status_.ok(), "a cursor without instructions");
+    return Block(slot, WarpState::kDrain, launch.at);  // the run ends at this window's border
+  }
   subs_[sub].scheduler.MakeCandidate(IndexInSub(slot));
   SetState(&warp, WarpState::kNotSelected, launch.at);
   Touch(sub, launch.at);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "sim/base/types.h"
 #include "sim/config/gpu_config.h"
 #include "sim/link/event_wheel.h"
@@ -63,6 +64,8 @@ class Sm {
   std::vector<MemRequest>& outbox() { return lsu_.outbox(); }
   std::vector<FinishedCta>& finished() { return finished_; }
   bool idle() const { return num_ctas_ == 0; }
+  // Not OK once a warp's trace could not be read to its end (DATA_LOSS).
+  const absl::Status& trace_status() const { return trace_status_; }
   // Warp instructions issued so far: the watchdog's sign of life.
   uint64_t issued() const { return issued_; }
 
@@ -144,6 +147,7 @@ class Sm {
   uint32_t last_kernel_ = ~0u;
   uint64_t next_age_ = 0;
   uint64_t issued_ = 0;
+  absl::Status trace_status_;
   std::vector<uint32_t> lsu_blocked_;   // warps waiting for MSHRs or store slots
   EventWheel<LocalEvent> local_events_{10};
   std::vector<Completion> completions_;

@@ -174,6 +174,7 @@ void Sm::IssueControl(uint32_t slot, Cycle now) {
 void Sm::Advance(uint32_t slot, Cycle now) {
   Warp& warp = warps_[slot];
   warp.has_next = warp.cursor->Next(&warp.next);
+  if (!warp.has_next) trace_status_.Update(warp.cursor->status());
   const uint32_t cta = warp.cta;
   Reschedule(slot, now);
   // The last arrival opens the barrier, its own warp included.

@@ -69,7 +69,6 @@ struct L1Stats {
   uint64_t atomic_sectors = 0;
   uint64_t bypass_sectors = 0;
   uint64_t requests = 0;
-  uint64_t reservation_stall_cycles = 0;
   uint64_t shared_accesses = 0;
   uint64_t shared_passes = 0;
   uint64_t shared_bank_conflicts = 0;

@@ -1,0 +1,279 @@
+// Whole-GPU behaviour on small hand-written traces: exact cycles where the model states them.
+#include <gtest/gtest.h>
+
+#include "sim/gpu/launch_queue.h"
+#include "sim/gpu/occupancy.h"
+#include "tests/support/trace_builder.h"
+
+namespace sm89 {
+namespace {
+
+using testing::KernelScript;
+using testing::Simulate;
+using testing::TestConfig;
+using testing::WarpScript;
+using testing::WriteTrace;
+
+// No launch latency: cycle 0 is the first issue.
+Config NoLatency(std::vector<NamedOverride> more = {}) {
+  more.push_back({"-gpgpu_kernel_launch_latency", "0"});
+  return TestConfig(more);
+}
+
+RunReport RunOneWarp(const WarpScript& script, const Config& config = NoLatency()) {
+  KernelScript kernel;
+  kernel.warp = [&](uint32_t, uint32_t) { return script; };
+  return Simulate(WriteTrace({kernel}), config);
+}
+
+WarpScript Chain(const std::string& opcode, int length) {
+  WarpScript s;
+  for (int i = 0; i < length; ++i) s.Op(opcode, {4}, {4});
+  return s.Op("EXIT");
+}
+
+// Cycles that `n` more links of a dependent chain cost.
+uint64_t ChainCost(const std::string& opcode, int n) {
+  return RunOneWarp(Chain(opcode, 10 + n)).kernels[0].cycles - RunOneWarp(Chain(opcode, 10)).kernels[0].cycles;
+}
+
+TEST(GpuTimingTest, DependentChainsRunAtTheUnitsLatency) {
+  EXPECT_EQ(ChainCost("FADD", 100), 400u);
+  EXPECT_EQ(ChainCost("FFMA", 100), 400u);
+  EXPECT_EQ(ChainCost("IMAD", 100), 400u);
+  EXPECT_EQ(ChainCost("IADD3", 100), 400u);
+  EXPECT_EQ(ChainCost("HFMA2", 10), 50u);
+  EXPECT_EQ(ChainCost("DFMA", 10), 540u);
+}
+
+TEST(GpuTimingTest, IndependentFp32OfOneWarpIssuesEveryCycle) {
+  const auto run = [](int n) {
+    WarpScript s;
+    for (int i = 0; i < n; ++i) s.Op("FADD", {4 + i % 16}, {30});
+    return RunOneWarp(s.Op("EXIT")).kernels[0].cycles;
+  };
+  EXPECT_EQ(run(132) - run(32), 100u);
+}
+
+TEST(GpuTimingTest, PredicateProducerHoldsTheBranch) {
+  const auto run = [](const std::string& producer) {
+    WarpScript s;
+    s.Op(producer, {}, {4}).Op("BRA").Op("EXIT");
+    return RunOneWarp(s).kernels[0].cycles;
+  };
+  const ExecConfig exec = TestConfig().gpu.exec;
+  EXPECT_EQ(run("ISETP.GE.AND") - run("IADD3"), exec.predicate_latency_cycles - 1u);
+  EXPECT_EQ(run("IADD3"), 1u + exec.branch.latency_cycles + 1u) << "BRA at 1, EXIT behind its latency";
+}
+
+TEST(GpuTimingTest, L1HitAndMissLatencies) {
+  const Config config = NoLatency();
+  const auto run = [&](int loads) {
+    WarpScript s;
+    for (int i = 0; i < loads; ++i) s.Mem("LDG.E", {4}, {4}, 0x7f4c80000000, 0);
+    return RunOneWarp(s.Op("EXIT"), config).kernels[0];
+  };
+  const KernelReport two = run(2);
+  EXPECT_EQ(run(12).cycles - two.cycles, 10u * config.gpu.l1.latency_cycles) << "hits";
+  EXPECT_EQ(two.stats.l1.global_load_sectors, 2u);
+  EXPECT_EQ(two.stats.l1.global_load_hits, 1u);
+  EXPECT_EQ(two.stats.dram.read_sectors, 1u);
+}
+
+TEST(GpuTimingTest, HostCopyMakesTheL2HitAlsoAbove4GiB) {
+  TraceCommand copy;
+  copy.kind = CommandKind::kMemcpyHtoD;
+  copy.address = 0x7f4c80000000;
+  copy.bytes = 4096;
+  KernelScript kernel;
+  kernel.warp = [](uint32_t, uint32_t) {
+    return WarpScript().Mem("LDG.E", {4}, {2}, 0x7f4c80000000, 4).Op("FADD", {5}, {4}).Op("EXIT");
+  };
+  const RunReport warm = Simulate(WriteTrace({kernel}, {copy}), NoLatency());
+  const RunReport cold = Simulate(WriteTrace({kernel}), NoLatency());
+  EXPECT_EQ(warm.kernels[0].stats.l2.read_hits, 4u);
+  EXPECT_EQ(warm.kernels[0].stats.dram.read_sectors, 0u);
+  EXPECT_EQ(warm.totals.l2.memcpy_fill_sectors, 128u);
+  EXPECT_EQ(cold.kernels[0].stats.l2.read_hits, 0u);
+  EXPECT_GT(cold.kernels[0].cycles, warm.kernels[0].cycles + 150);
+  // Round trip of an L2 hit: about 280 cycles on average over SMs and slices (L40, RTX 4090).
+  EXPECT_GT(warm.kernels[0].cycles, 210u);
+  EXPECT_LT(warm.kernels[0].cycles, 350u);
+}
+
+TEST(GpuTimingTest, MaskedOffLoadsMakeNoRequestAndFreeTheirDestination) {
+  WarpScript s;
+  s.Op("LDG.E", {4}, {2}, 0).Op("FADD", {5}, {4}).Op("EXIT");
+  const RunReport report = RunOneWarp(s);
+  EXPECT_EQ(report.totals.l1.requests, 0u);
+  EXPECT_EQ(report.totals.sm.masked_off_instructions, 1u);
+  EXPECT_EQ(report.totals.sm.warp_instructions, 3u);
+  EXPECT_EQ(report.totals.sm.thread_instructions, 64u);
+}
+
+TEST(GpuTimingTest, BarrierWaitsForTheSlowestAndIgnoresAbsentWarps) {
+  KernelScript kernel;
+  kernel.info.block = {128, 1, 1};
+  kernel.warp = [](uint32_t, uint32_t w) {
+    WarpScript s;
+    if (w == 2) return s;
+    if (w == 1) {
+      for (int i = 0; i < 50; ++i) s.Op("FADD", {4}, {4});
+    }
+    return s.At(0x1000).Op("BAR.SYNC").Op("EXIT");
+  };
+  const RunReport report = Simulate(WriteTrace({kernel}), NoLatency());
+  EXPECT_EQ(report.status, RunStatus::kComplete);
+  EXPECT_GE(report.kernels[0].cycles, 49u * 4u) << "fifty dependent FADDs";
+  EXPECT_GE(report.totals.sm.stall_barrier, 2u * 150u);
+  EXPECT_EQ(report.totals.sm.warps_completed, 4u);
+}
+
+TEST(GpuTimingTest, DepbarWaitsForTheOlderGroupOnly) {
+  const auto script = [](int64_t allowed) {
+    WarpScript s;
+    s.Mem("LDGSTS.E.BYPASS.128", {}, {10, 4}, 0x7f4c80000000, 16).Op("LDGDEPBAR");
+    for (int i = 0; i < 600; ++i) s.Op("FADD", {4}, {4});
+    s.Mem("LDGSTS.E.BYPASS.128", {}, {11, 5}, 0x7f4c80100000, 16).Op("LDGDEPBAR");
+    return s.Op("DEPBAR.LE", {}, {}, ~LaneMask{0}, allowed).Op("FADD", {6}, {6}).Op("EXIT");
+  };
+  const RunReport one = RunOneWarp(script(1));
+  const RunReport zero = RunOneWarp(script(0));
+  EXPECT_LT(one.totals.sm.stall_long_scoreboard, 20u) << "the first group is back after 2400 cycles";
+  EXPECT_GT(zero.totals.sm.stall_long_scoreboard, 200u);
+  EXPECT_EQ(zero.totals.sm.warp_instructions, one.totals.sm.warp_instructions);
+}
+
+TEST(GpuTimingTest, MembarWaitsForStores) {
+  WarpScript s;
+  s.Mem("STG.E", {}, {2, 4}, 0x7f4c80000000, 4).Op("MEMBAR.SC.GPU").Op("FADD", {5}, {5}).Op("EXIT");
+  const RunReport report = RunOneWarp(s);
+  EXPECT_GT(report.totals.sm.stall_membar, 180u);
+  EXPECT_EQ(report.totals.l2.write_sectors, 4u);
+}
+
+TEST(GpuTimingTest, StallReasonsAddUpToResidentCycles) {
+  KernelScript kernel;
+  kernel.info.grid = {300, 1, 1};
+  kernel.info.block = {96, 1, 1};
+  kernel.warp = [](uint32_t c, uint32_t w) {
+    WarpScript s;
+    const uint64_t base = 0x7f4c80000000 + c * 4096 + w * 128;
+    s.Mem("LDG.E", {4}, {2}, base, 4).Op("FADD", {5}, {4}).Op("BAR.SYNC");
+    s.Mem("STS", {}, {3, 5}, w * 128, 4).Mem("LDS", {6}, {3}, w * 128, 8).Op("MUFU.RCP", {7}, {6});
+    return s.Op("SHFL.IDX", {}, {7}).Mem("STG.E", {}, {2, 7}, base, 4).Op("EXIT");
+  };
+  const RunReport report = Simulate(WriteTrace({kernel}), NoLatency());
+  const SmStats& s = report.totals.sm;
+  const uint64_t sum = s.stall_selected + s.stall_not_selected + s.stall_long_scoreboard +
+                       s.stall_short_scoreboard + s.stall_wait + s.stall_math_pipe_throttle +
+                       s.stall_mio_throttle + s.stall_lg_throttle + s.stall_barrier + s.stall_membar +
+                       s.stall_branch_resolving + s.stall_sleeping + s.stall_drain;
+  EXPECT_EQ(sum, s.resident_warp_cycles);
+  EXPECT_EQ(s.stall_selected, s.warp_instructions);
+  EXPECT_EQ(s.ctas_completed, 300u);
+  EXPECT_EQ(report.totals.l1.shared_bank_conflicts, 300u * 3u) << "LDS with stride 8: two passes";
+  // Requests in = replies out.
+  EXPECT_EQ(report.totals.noc.request_packets, report.totals.noc.reply_packets);
+}
+
+TEST(GpuStreamsTest, StreamsOverlapAndKeepTheirOrder) {
+  std::vector<KernelScript> kernels(3);
+  for (int k = 0; k < 3; ++k) {
+    kernels[k].info.id = k + 1;
+    kernels[k].info.stream_id = k == 2 ? 0xffffe1f2c8a20000 : 94117936320480;
+    kernels[k].warp = [](uint32_t, uint32_t) { return Chain("FADD", 2000); };
+  }
+  const RunReport report = Simulate(WriteTrace(kernels), TestConfig());
+  ASSERT_EQ(report.kernels.size(), 3u);
+  EXPECT_GE(report.kernels[1].start_cycle, report.kernels[0].end_cycle);
+  EXPECT_LT(report.kernels[2].start_cycle, report.kernels[0].end_cycle);
+  for (uint32_t k = 0; k < 3; ++k) EXPECT_EQ(report.kernels[k].info.id, k + 1) << "list order";
+}
+
+TEST(GpuLimitsTest, CycleLimitKeepsTheStatisticsSoFar) {
+  KernelScript kernel;
+  kernel.warp = [](uint32_t, uint32_t) { return Chain("FADD", 2000); };
+  const RunReport report = Simulate(WriteTrace({kernel}), NoLatency(), 1, 1000);
+  EXPECT_EQ(report.status, RunStatus::kCycleLimit);
+  EXPECT_FALSE(report.kernels[0].finished);
+  EXPECT_EQ(report.total_cycles, 1000u);
+  EXPECT_NEAR(static_cast<double>(report.totals.sm.warp_instructions), 250, 2);
+  EXPECT_EQ(report.totals.sm.resident_warp_cycles, 1000u);
+}
+
+TEST(GpuLimitsTest, LongLaunchLatencyIsNoDeadlock) {
+  KernelScript kernel;
+  kernel.warp = [](uint32_t, uint32_t) { return Chain("FADD", 4); };
+  const RunReport report =
+      Simulate(WriteTrace({kernel}), TestConfig({{"-gpgpu_kernel_launch_latency", "7604943"}}));
+  EXPECT_EQ(report.status, RunStatus::kComplete);
+  EXPECT_GT(report.kernels[0].cycles, 7604943u);
+}
+
+TEST(OccupancyTest, LimitsAndTheirNames) {
+  const SmConfig sm = TestConfig().gpu.sm;
+  KernelInfo kernel;
+  kernel.file = "kernel-1.traceg";
+  kernel.block = {256, 1, 1};
+  kernel.nregs = 32;
+  auto occupancy = ComputeOccupancy(kernel, sm);
+  ASSERT_TRUE(occupancy.ok());
+  EXPECT_EQ(occupancy->ctas_per_sm, 6u);
+  EXPECT_EQ(occupancy->limiter, "warps");
+  kernel.nregs = 128;  // 4096 a warp: 4 warps a sub-core, 16 in all
+  EXPECT_EQ(ComputeOccupancy(kernel, sm)->ctas_per_sm, 2u);
+  EXPECT_EQ(ComputeOccupancy(kernel, sm)->limiter, "registers");
+  kernel.nregs = 32;
+  kernel.shmem_bytes = 48 * 1024;  // 49 KiB with the reserved one
+  EXPECT_EQ(ComputeOccupancy(kernel, sm)->ctas_per_sm, 2u);
+  EXPECT_EQ(ComputeOccupancy(kernel, sm)->limiter, "shared memory");
+  EXPECT_EQ(ComputeOccupancy(kernel, sm)->needs.carveout_kib, 100u);
+  kernel.shmem_bytes = 0;
+  kernel.block = {32, 1, 1};
+  EXPECT_EQ(ComputeOccupancy(kernel, sm)->ctas_per_sm, 24u);
+  EXPECT_EQ(ComputeOccupancy(kernel, sm)->limiter, "CTAs");
+}
+
+TEST(OccupancyTest, ImpossibleCtasAreRefusedWithNeedAndLimit) {
+  const SmConfig sm = TestConfig().gpu.sm;
+  KernelInfo kernel;
+  kernel.file = "kernel-1.traceg";
+  kernel.block = {32, 1, 1};
+  kernel.shmem_bytes = 131072;
+  const absl::Status status = ComputeOccupancy(kernel, sm).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("131072"), absl::string_view::npos);
+  EXPECT_NE(status.message().find("101376"), absl::string_view::npos);
+  kernel.shmem_bytes = 0;
+  kernel.nregs = 255;
+  kernel.block = {1024, 1, 1};
+  EXPECT_FALSE(ComputeOccupancy(kernel, sm).ok());
+}
+
+TEST(LaunchQueueTest, CopiesSeparateWhatComesBeforeAndAfter) {
+  std::vector<KernelInfo> kernels(3);
+  kernels[1].stream_id = 5;
+  std::vector<TraceCommand> commands(4);
+  commands[0].kind = CommandKind::kKernel;
+  commands[1].kind = CommandKind::kKernel;
+  commands[1].kernel = 1;
+  commands[2].kind = CommandKind::kMemcpyHtoD;
+  commands[3].kind = CommandKind::kKernel;
+  commands[3].kernel = 2;
+  LaunchQueue queue(commands, kernels, {true, true, true});
+  EXPECT_EQ(queue.Next(), &commands[0]);
+  EXPECT_EQ(queue.Next(), &commands[1]);
+  EXPECT_EQ(queue.Next(), nullptr);
+  queue.Finished(0);
+  EXPECT_EQ(queue.Next(), nullptr) << "the copy waits for both kernels";
+  queue.Finished(1);
+  EXPECT_EQ(queue.Next(), &commands[2]);
+  EXPECT_EQ(queue.Next(), &commands[3]);
+  EXPECT_FALSE(queue.done());
+  queue.Finished(2);
+  EXPECT_TRUE(queue.done());
+}
+
+}  // namespace
+}  // namespace sm89

@@ -1,0 +1,115 @@
+#include "sim/sm/coalescer.h"
+
+#include <gtest/gtest.h>
+
+namespace sm89 {
+namespace {
+
+struct Access {
+  AccessShape shape;
+  DynInst inst;
+};
+
+Access Strided(LaneMask mask, uint64_t base, int64_t stride) {
+  Access a;
+  a.shape.mask = mask;
+  a.shape.strided = true;
+  a.shape.stride = stride;
+  int64_t offset = 0;
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1, offset += stride) {
+    a.shape.offsets.push_back(static_cast<uint64_t>(offset));
+  }
+  a.inst.mask = mask;
+  a.inst.base = base;
+  return a;
+}
+
+CoalescedAccess Coalesced(Access a, MemSpace space, uint8_t width, const KernelCode& kernel = {}) {
+  SmInst code;
+  code.unit = ExecUnit::kMem;
+  code.space = space;
+  code.mem_op = MemOp::kLoad;
+  code.width_bytes = width;
+  a.inst.shape = &a.shape;
+  CoalescedAccess out;
+  Coalesce(code, a.inst, kernel, {0x1000'0000'0000}, &out);
+  return out;
+}
+
+uint32_t Sectors(const LineAccess* lines, uint32_t count) {
+  uint32_t sectors = 0;
+  for (uint32_t i = 0; i < count; ++i) sectors += static_cast<uint32_t>(__builtin_popcount(lines[i].sector_mask));
+  return sectors;
+}
+
+TEST(CoalescerTest, UnitStrideIsOneLineOfFourWholeSectors) {
+  const CoalescedAccess a = Coalesced(Strided(~0u, 0x7f0000000000, 4), MemSpace::kGlobal, 4);
+  ASSERT_EQ(a.num_lines, 1u);
+  EXPECT_EQ(a.lines[0].sector_mask, 0xF);
+  EXPECT_EQ(a.lines[0].partial_mask, 0);
+}
+
+TEST(CoalescerTest, MisalignedByOneSectorTouchesTwoLines) {
+  const CoalescedAccess a = Coalesced(Strided(~0u, 0x7f0000000020, 4), MemSpace::kGlobal, 4);
+  ASSERT_EQ(a.num_lines, 2u);
+  EXPECT_EQ(a.lines[0].sector_mask, 0xE);
+  EXPECT_EQ(a.lines[1].sector_mask, 0x1);
+}
+
+TEST(CoalescerTest, LargeStrideIsOneSectorALane) {
+  const CoalescedAccess a = Coalesced(Strided(~0u, 0x7f0000000000, 256), MemSpace::kGlobal, 4);
+  EXPECT_EQ(a.num_lines, 32u);
+  EXPECT_EQ(Sectors(a.lines.data(), a.num_lines), 32u);
+  EXPECT_EQ(a.lines[0].partial_mask, 0x1) << "4 of 32 bytes are written";
+}
+
+TEST(CoalescerTest, NegativeStrideAndBroadcast) {
+  EXPECT_EQ(Coalesced(Strided(~0u, 0x7f00000010fc, -4), MemSpace::kGlobal, 4).num_lines, 1u);
+  EXPECT_EQ(Coalesced(Strided(~0u, 0x7f00000010f8, -4), MemSpace::kGlobal, 4).num_lines, 2u);
+  const CoalescedAccess a = Coalesced(Strided(~0u, 0x7f0000000000, 0), MemSpace::kGlobal, 4);
+  EXPECT_EQ(Sectors(a.lines.data(), a.num_lines), 1u);
+}
+
+TEST(CoalescerTest, AddressesWrapAtTheTopOfTheAddressSpace) {
+  const CoalescedAccess a = Coalesced(Strided(0x3, 0xfffffffffffffffc, 4), MemSpace::kGlobal, 4);
+  EXPECT_EQ(Sectors(a.lines.data(), a.num_lines), 2u);
+}
+
+TEST(CoalescerTest, LocalMemoryIsInterleavedByThread) {
+  CoalescedAccess a = Coalesced(Strided(~0u, 0xfff72c, 0), MemSpace::kLocal, 4);
+  EXPECT_EQ(a.num_lines, 0u);
+  EXPECT_EQ(Sectors(a.local_lines.data(), a.num_local_lines), 4u);
+  a = Coalesced(Strided(~0u, 0xfff730, 0), MemSpace::kLocal, 8);
+  EXPECT_EQ(Sectors(a.local_lines.data(), a.num_local_lines), 8u);
+  a = Coalesced(Strided(1u, 0xfff740, 0), MemSpace::kLocal, 4);
+  EXPECT_EQ(Sectors(a.local_lines.data(), a.num_local_lines), 1u);
+}
+
+TEST(CoalescerTest, GenericAddressesGoByTheirWindowsInEitherOrder) {
+  for (const bool local_below : {true, false}) {
+    KernelCode kernel;
+    kernel.shmem_base = 0x7f5a10000000;
+    kernel.local_base = local_below ? 0x7f5a0e000000 : 0x7f5a12000000;
+    EXPECT_EQ(Coalesced(Strided(~0u, kernel.shmem_base + 0x100, 4), MemSpace::kGeneric, 4, kernel).shared_passes, 1u);
+    EXPECT_EQ(Coalesced(Strided(~0u, kernel.local_base + 0x40, 0), MemSpace::kGeneric, 4, kernel).num_local_lines, 1u);
+    EXPECT_EQ(Coalesced(Strided(~0u, 0x7f4c80000000, 4), MemSpace::kGeneric, 4, kernel).num_lines, 1u);
+  }
+}
+
+struct PassCase {
+  int64_t stride;
+  uint8_t width;
+  uint32_t passes;
+};
+
+TEST(CoalescerTest, SharedPassesFollowTheBanks) {
+  // Stride in bytes, width, passes over 32 banks of 4 bytes.
+  for (const PassCase& c : {PassCase{4, 4, 1}, {0, 4, 1}, {8, 4, 2}, {16, 4, 4}, {128, 4, 32}, {132, 4, 1},
+                            {8, 8, 2}, {16, 16, 4}, {256, 8, 32}, {0, 16, 4}}) {
+    EXPECT_EQ(Coalesced(Strided(~0u, 0, c.stride), MemSpace::kShared, c.width).shared_passes, c.passes)
+        << "stride " << c.stride << " width " << int{c.width};
+  }
+}
+
+}  // namespace
+}  // namespace sm89
