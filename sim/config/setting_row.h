@@ -45,9 +45,12 @@ struct Row {
 std::vector<RowSpec> NameRows();
 std::vector<RowSpec> ClockRows();
 std::vector<RowSpec> SmRows();
+std::vector<RowSpec> SharedMemoryRows();
 std::vector<RowSpec> ExecRows();
+std::vector<RowSpec> OtherUnitRows();
 std::vector<RowSpec> RunRows();
 std::vector<RowSpec> L1Rows();
+std::vector<RowSpec> MemoryPipelineRows();
 std::vector<RowSpec> NocRows();
 std::vector<RowSpec> L2Rows();
 std::vector<RowSpec> DramRows();

@@ -34,11 +34,21 @@ std::vector<Row> MakeTable() {
     std::string_view name;
     std::vector<RowSpec> (*rows)();
   };
-  constexpr Group kGroups[] = {{"gpu", NameRows}, {"clocks", ClockRows},
-                               {"sm", SmRows},    {"exec", ExecRows},
-                               {"l1", L1Rows},    {"noc", NocRows},
-                               {"l2", L2Rows},    {"dram", DramRows},
-                               {"run", RunRows},  {"compatibility", CompatibilityRows}};
+  constexpr Group kGroups[] = {
+      {"gpu", NameRows},
+      {"clocks", ClockRows},
+      {"sm", SmRows},
+      {"sm", SharedMemoryRows},
+      {"exec", ExecRows},
+      {"exec", OtherUnitRows},
+      {"l1", L1Rows},
+      {"l1", MemoryPipelineRows},
+      {"noc", NocRows},
+      {"l2", L2Rows},
+      {"dram", DramRows},
+      {"run", RunRows},
+      {"compatibility", CompatibilityRows},
+  };
   std::vector<Row> table;
   for (const Group& group : kGroups) {
     for (RowSpec& spec : group.rows()) table.push_back(MakeRow(group.name, std::move(spec)));

@@ -4,6 +4,11 @@
 #include "sim/config/setting_sources.h"
 
 namespace sm89::settings {
+namespace {
+
+constexpr std::string_view kPair = "cycles,cycles";  // latency and interval
+
+}  // namespace
 
 std::vector<RowSpec> NameRows() {
   return {
@@ -65,6 +70,17 @@ std::vector<RowSpec> SmRows() {
        .help = "A warp's registers are rounded up to a multiple of this.",
        .source = kOccupancy,
        .binding = PowerOfTwo<&GpuConfig::sm, &SmConfig::register_alloc_unit>(32, 4096)},
+      {.name = "-gpgpu_scheduler",
+       .help = "Warp scheduling policy of a sub-core.",
+       .source = kHuerta,
+       .binding = Enum<&GpuConfig::sm, &SmConfig::scheduler>({{"gty", 0, "greedy, then the youngest"},
+                                                              {"lrr", 1, "loose round robin"},
+                                                              {"gto", 2, "greedy, then the oldest"}})},
+  };
+}
+
+std::vector<RowSpec> SharedMemoryRows() {
+  return {
       {.name = "-gpgpu_sm89_max_shmem_per_cta",
        .unit = "bytes",
        .help = "Most shared memory that a CTA may ask for (opt-in maximum).",
@@ -92,18 +108,11 @@ std::vector<RowSpec> SmRows() {
        .help = "Size of the unified L1 data and shared memory array of an SM.",
        .source = kGuide,
        .binding = Uint<&GpuConfig::sm, &SmConfig::unified_l1_kib>(1, 1024)},
-      {.name = "-gpgpu_scheduler",
-       .help = "Warp scheduling policy of a sub-core.",
-       .source = kHuerta,
-       .binding = Enum<&GpuConfig::sm, &SmConfig::scheduler>({{"gty", 0, "greedy, then the youngest"},
-                                                              {"lrr", 1, "loose round robin"},
-                                                              {"gto", 2, "greedy, then the oldest"}})},
   };
 }
 
 std::vector<RowSpec> ExecRows() {
   using E = ExecConfig;
-  constexpr std::string_view kPair = "cycles,cycles";
   return {
       {.name = "-trace_opcode_latency_initiation_sp",
        .unit = kPair,
@@ -148,6 +157,12 @@ std::vector<RowSpec> ExecRows() {
                "shapes and types follow from -gpgpu_sm89_tensor_macs_per_cycle.",
        .source = "interval: 511.4 FMA/cycle/SM measured on an RTX 4090; latency: assumption",
        .binding = Timing(&E::tensor)},
+  };
+}
+
+std::vector<RowSpec> OtherUnitRows() {
+  using E = ExecConfig;
+  return {
       {.name = "-gpgpu_sm89_timing_uniform",
        .unit = kPair,
        .help = "Uniform datapath: latency and interval.",

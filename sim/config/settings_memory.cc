@@ -4,9 +4,13 @@
 #include "sim/config/setting_sources.h"
 
 namespace sm89::settings {
+namespace {
+
+constexpr uint64_t kMaxCycles = 100'000;
+
+}  // namespace
 
 std::vector<RowSpec> L1Rows() {
-  constexpr uint64_t kMaxCycles = 100'000;
   return {
       {.name = "-gpgpu_cache:dl1",
        .help = "L1 data cache: sets, MSHRs and their order. How many ways a kernel sees follows from what "
@@ -52,6 +56,11 @@ std::vector<RowSpec> L1Rows() {
        .help = "Memory instructions that a sub-core queues before the address unit.",
        .source = kHuerta,
        .binding = Uint<&GpuConfig::l1, &L1Config::queue_entries>(1, 16)},
+  };
+}
+
+std::vector<RowSpec> MemoryPipelineRows() {
+  return {
       {.name = "-gpgpu_sm89_ldgsts_latency",
        .unit = "cycles",
        .help = "LDGSTS (cp.async) that hits the L1: issue to data in shared memory.",
