@@ -33,7 +33,6 @@ class Rules {
     CheckL2();
     CheckNoc();
     CheckDram();
-    CheckRun();
     return std::move(broken_);
   }
 
@@ -154,15 +153,6 @@ class Rules {
             absl::StrCat("a 32-byte sector takes ", kSectorBits / bits,
                          " cycles of the data bus, CCD allows one every ", dram.ccd),
             absl::StrCat("CCD of at least ", kSectorBits / bits));
-  }
-
-  void CheckRun() {
-    // Otherwise the wait for the first CTA would look like a deadlock.
-    Require(gpu_.run.deadlock_cycles > gpu_.run.kernel_launch_latency_cycles,
-            {"-gpgpu_sm89_deadlock_cycles", "-gpgpu_kernel_launch_latency"},
-            absl::StrCat("a kernel launch of ", gpu_.run.kernel_launch_latency_cycles,
-                         " cycles would be taken for a deadlock"),
-            absl::StrCat("deadlock cycles above ", gpu_.run.kernel_launch_latency_cycles));
   }
 
   const GpuConfig& gpu_;

@@ -206,7 +206,7 @@ TEST(GpuLimitsTest, LongLaunchLatencyIsNoDeadlock) {
   KernelScript kernel;
   kernel.warp = [](uint32_t, uint32_t) { return Chain("FADD", 4); };
   const RunReport report =
-      Simulate(WriteTrace({kernel}), TestConfig({{"-gpgpu_kernel_launch_latency", "7604943"}}));
+      Simulate(WriteTrace({kernel}), TestConfig({{"-gpgpu_kernel_launch_latency", "7604943"}, {"-gpgpu_sm89_deadlock_cycles", "100000"}}));
   EXPECT_EQ(report.status, RunStatus::kComplete);
   EXPECT_GT(report.kernels[0].cycles, 7604943u);
 }
