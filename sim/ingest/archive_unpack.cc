@@ -45,7 +45,8 @@ class OutputFd {
 
 absl::Status WriteError(const std::string& path, int error) {
   const std::string text = absl::StrCat("cannot write ", path, ": ", std::strerror(error));
-  return error == ENOSPC || error == EDQUOT ? absl::ResourceExhaustedError(text) : absl::UnavailableError(text);
+  return error == ENOSPC || error == EDQUOT ? absl::ResourceExhaustedError(text)
+                                            : absl::UnavailableError(text);
 }
 
 // The member's path as plain names; nothing when it leads outside or holds odd characters.
@@ -111,10 +112,12 @@ class Unpacker {
       return Refused(path, "a relative path without .. and control characters",
                      "an archive member's name leads outside the archive");
     }
-    const bool is_regular = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
+    const bool is_regular =
+        archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
     if (!is_regular && archive_entry_filetype(entry) != AE_IFDIR) {
-      context_.warnings().Add("archive_member_skipped",
-                              absl::StrCat(file_.name(), ": '", Excerpt(path), "' is a link or a device and was skipped"));
+      context_.warnings().Add(
+          "archive_member_skipped",
+          absl::StrCat(file_.name(), ": '", Excerpt(path), "' is a link or a device and was skipped"));
     }
     if (is_regular && !parts->empty() && IsWanted(parts->back())) return WriteFile(*parts, path);
     // What is passed over is unpacked all the same.
@@ -150,14 +153,16 @@ class Unpacker {
       const uint64_t end = static_cast<uint64_t>(offset) + size;
       RETURN_IF_ERROR(context_.ChargeUnpacked(end > written ? end - written : 0, file_.name()));
       written = std::max(written, end);
-      RETURN_IF_ERROR(WriteAll(out, static_cast<const char*>(block), size, static_cast<uint64_t>(offset), path));
+      RETURN_IF_ERROR(
+          WriteAll(out, static_cast<const char*>(block), size, static_cast<uint64_t>(offset), path));
       ReportProgress();
     }
     // A sparse member may end in a hole.
     return ftruncate(out, static_cast<off_t>(written)) == 0 ? absl::OkStatus() : WriteError(path, errno);
   }
 
-  static absl::Status WriteAll(int out, const char* data, size_t size, uint64_t offset, const std::string& path) {
+  static absl::Status WriteAll(int out, const char* data, size_t size, uint64_t offset,
+                               const std::string& path) {
     while (size > 0) {
       const ssize_t done = pwrite(out, data, size, static_cast<off_t>(offset));
       if (done < 0 && errno != EINTR) return WriteError(path, errno);

@@ -23,7 +23,11 @@ struct PackingRow {
 };
 constexpr std::array<PackingRow, 3> kPackings = {{
     {Packing::kGzip, "\x1f\x8b", ".gz", "gzip"},
-    {Packing::kXz, std::string_view("\xfd" "7zXZ\0", 6), ".xz", "xz"},
+    {Packing::kXz,
+     std::string_view("\xfd"
+                      "7zXZ\0",
+                      6),
+     ".xz", "xz"},
     {Packing::kZstd, "\x28\xb5\x2f\xfd", ".zst", "zstd"},
 }};
 
@@ -92,10 +96,18 @@ absl::StatusOr<std::unique_ptr<ByteSource>> OpenByteSource(std::unique_ptr<Input
   }
   std::unique_ptr<ByteSource> source;
   switch (packing) {
-    case Packing::kPlain: source = std::make_unique<PlainSource>(std::move(file), context); break;
-    case Packing::kGzip: source = MakeGzipSource(std::move(file), context); break;
-    case Packing::kXz: source = MakeXzSource(std::move(file), context); break;
-    case Packing::kZstd: source = MakeZstdSource(std::move(file), context); break;
+    case Packing::kPlain:
+      source = std::make_unique<PlainSource>(std::move(file), context);
+      break;
+    case Packing::kGzip:
+      source = MakeGzipSource(std::move(file), context);
+      break;
+    case Packing::kXz:
+      source = MakeXzSource(std::move(file), context);
+      break;
+    case Packing::kZstd:
+      source = MakeZstdSource(std::move(file), context);
+      break;
   }
   return std::unique_ptr<ByteSource>(std::make_unique<BudgetedSource>(std::move(source), name, context));
 }

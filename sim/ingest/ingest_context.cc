@@ -26,7 +26,8 @@ void WarningLog::Add(const std::string& kind, const std::string& message) {
 std::vector<TraceWarning> WarningLog::Take() {
   std::vector<Kind*> in_order;
   for (auto& [name, kind] : kinds_) in_order.push_back(&kind);
-  std::sort(in_order.begin(), in_order.end(), [](const Kind* a, const Kind* b) { return a->order < b->order; });
+  std::sort(in_order.begin(), in_order.end(),
+            [](const Kind* a, const Kind* b) { return a->order < b->order; });
   std::vector<TraceWarning> all;
   for (Kind* kind : in_order) {
     const std::string name = kind->kept.front().kind;

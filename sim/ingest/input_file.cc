@@ -39,8 +39,8 @@ absl::Status OpenError(int error, const std::string& name) {
   }
   fault.message = absl::StrCat("cannot be opened: ", std::strerror(error));
   if (error == EACCES || error == EPERM) return InputError(absl::StatusCode::kPermissionDenied, fault);
-  return InputError(error == ENAMETOOLONG ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kUnavailable,
-                    fault);
+  return InputError(
+      error == ENAMETOOLONG ? absl::StatusCode::kInvalidArgument : absl::StatusCode::kUnavailable, fault);
 }
 
 absl::Status ReadError(int error, const std::string& name) {
@@ -54,9 +54,8 @@ absl::Status ReadError(int error, const std::string& name) {
 
 bool IsPlainName(std::string_view name) {
   if (name.empty() || name == "." || name == ".." || name.size() > 255) return false;
-  return std::none_of(name.begin(), name.end(), [](char c) {
-    return c == '/' || c == '\x7f' || static_cast<unsigned char>(c) < 0x20;
-  });
+  return std::none_of(name.begin(), name.end(),
+                      [](char c) { return c == '/' || c == '\x7f' || static_cast<unsigned char>(c) < 0x20; });
 }
 
 InputFile::~InputFile() { close(fd_); }

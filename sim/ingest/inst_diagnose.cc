@@ -24,10 +24,14 @@ std::vector<std::string_view> TailTokens(std::string_view tail) {
 
 size_t ImmediatesOf(Immediate immediate) {
   switch (immediate) {
-    case Immediate::kNone: return 0;
-    case Immediate::kOptional: return 0;
-    case Immediate::kOne: return 1;
-    case Immediate::kTwo: return 2;
+    case Immediate::kNone:
+      return 0;
+    case Immediate::kOptional:
+      return 0;
+    case Immediate::kOne:
+      return 1;
+    case Immediate::kTwo:
+      return 2;
   }
   return 0;
 }

@@ -132,15 +132,17 @@ bool InstParser::ParseHead(Cursor& cursor, Head* head) {
 }
 
 // Versions before 3 repeat block and warp on every line.
-bool InstParser::ParsePrefixedHead(std::string_view first, std::string_view second, Cursor& cursor, Head* head) {
+bool InstParser::ParsePrefixedHead(std::string_view first, std::string_view second, Cursor& cursor,
+                                   Head* head) {
   const std::string_view third = cursor.Token();
   const std::string_view fourth = cursor.Token();
   const std::string_view pc = cursor.Token();
   Dim3 cta;
   uint32_t warp = 0;
   constexpr uint64_t kMax = std::numeric_limits<uint32_t>::max();
-  if (!ParseSmall(first, kMax, &cta.x) || !ParseSmall(second, kMax, &cta.y) || !ParseSmall(third, kMax, &cta.z) ||
-      !ParseSmall(fourth, kMax, &warp) || !ParsePc(pc, &head->pc) || !ParseMask(cursor.Token(), &head->mask)) {
+  if (!ParseSmall(first, kMax, &cta.x) || !ParseSmall(second, kMax, &cta.y) ||
+      !ParseSmall(third, kMax, &cta.z) || !ParseSmall(fourth, kMax, &warp) || !ParsePc(pc, &head->pc) ||
+      !ParseMask(cursor.Token(), &head->mask)) {
     return Fail("line", line_, "[x y z warp] PC MASK ..., the mask being 8 hexadecimal digits",
                 "this is no instruction line");
   }
@@ -197,7 +199,8 @@ bool InstParser::ParseOperands(Cursor& cursor, const Head& head, StaticInst* ins
   const std::string_view width = cursor.Token();
   uint32_t bytes = 0;
   if (!ParseSmall(width, 255, &bytes)) {
-    return Fail("mem_width", width, "0..255 bytes a lane", absl::StrCat("bad memory width at pc ", FormatHex(head.pc)));
+    return Fail("mem_width", width, "0..255 bytes a lane",
+                absl::StrCat("bad memory width at pc ", FormatHex(head.pc)));
   }
   inst->declared_width_bytes = static_cast<uint8_t>(bytes);
   shape->mem_width = inst->declared_width_bytes;

@@ -80,6 +80,7 @@ class InstParser {
 };
 
 // What is wrong with a tail that ParseTail refused. `tail` is the text behind the memory width.
-Fault DiagnoseTail(std::string_view tail, const TailShape& shape, LaneMask mask, LineFormat::Immediate immediate);
+Fault DiagnoseTail(std::string_view tail, const TailShape& shape, LaneMask mask,
+                   LineFormat::Immediate immediate);
 
 }  // namespace sm89

@@ -12,8 +12,8 @@ namespace sm89 {
 
 // What the static part of the line says about its tail.
 struct TailShape {
-  uint8_t mem_width = 0;    // 0 = no memory operand
-  bool is_tma = false;      // bulk copies of tracer 6: other operands
+  uint8_t mem_width = 0;      // 0 = no memory operand
+  bool is_tma = false;        // bulk copies of tracer 6: other operands
   uint8_t num_registers = 0;  // destinations and sources: as many value groups behind "Val"
 };
 
@@ -27,7 +27,8 @@ struct Tail {
 };
 
 // Reads all of it; false when anything is missing, left over or unreadable (DiagnoseTail says what).
-bool ParseTail(Cursor cursor, const TailShape& shape, LaneMask mask, LineFormat::Immediate immediate, Tail* tail);
+bool ParseTail(Cursor cursor, const TailShape& shape, LaneMask mask, LineFormat::Immediate immediate,
+               Tail* tail);
 
 // True for the opcodes that tracer 6 writes with the operands of a bulk copy.
 bool IsTmaOpcode(std::string_view opcode);

@@ -33,12 +33,14 @@ absl::Status KernelBuilder::BeginCta(const Dim3& id, uint64_t line) {
   SM89_ASSERT(!in_cta_, "blocks do not nest");
   const Dim3& grid = info_.grid;
   if (id.x >= grid.x || id.y >= grid.y || id.z >= grid.z) {
-    return Refuse(line, "thread block", FormatTriple(id), absl::StrCat("inside the grid of ", FormatTriple(grid)),
+    return Refuse(line, "thread block", FormatTriple(id),
+                  absl::StrCat("inside the grid of ", FormatTriple(grid)),
                   "the thread block is outside the grid");
   }
   const uint64_t linear = (uint64_t{id.z} * grid.y + id.y) * grid.x + id.x;
   if (!ctas_.Insert(linear)) {
-    return Refuse(line, "thread block", FormatTriple(id), "each block once", "the thread block is there twice");
+    return Refuse(line, "thread block", FormatTriple(id), "each block once",
+                  "the thread block is there twice");
   }
   if (ctas_.num_runs() > kMaxCtaRuns) {
     return InputError(absl::StatusCode::kResourceExhausted,
@@ -58,7 +60,8 @@ absl::Status KernelBuilder::BeginCta(const Dim3& id, uint64_t line) {
 absl::Status KernelBuilder::BeginWarp(uint64_t warp, uint64_t declared, uint64_t line) {
   SM89_ASSERT(in_cta_ && !in_warp_, "warps are inside a block and do not nest");
   if (warp >= warps_a_cta_) {
-    return Refuse(line, "warp", absl::StrCat(warp), absl::StrCat("0..", warps_a_cta_ - 1, " by the block's dimensions"),
+    return Refuse(line, "warp", absl::StrCat(warp),
+                  absl::StrCat("0..", warps_a_cta_ - 1, " by the block's dimensions"),
                   "the warp number is out of range");
   }
   if (warp_seen_[warp]) {
@@ -85,7 +88,8 @@ absl::Status KernelBuilder::Add(const ParsedInst& inst, uint64_t line) {
   ++use.count;
   // Most masks are full; without the test every one costs a call (popcount is no baseline instruction).
   constexpr LaneMask kFull = ~LaneMask{0};
-  info_.thread_instructions += inst.mask == kFull ? kWarpSize : static_cast<uint64_t>(std::popcount(inst.mask));
+  info_.thread_instructions +=
+      inst.mask == kFull ? kWarpSize : static_cast<uint64_t>(std::popcount(inst.mask));
   if (inst.mask == 0) ++info_.masked_off_instructions;
   if ((inst.mask & exited_) != 0) past_exit_ = true;
   if (use.is_exit) exited_ |= inst.mask;
@@ -167,8 +171,8 @@ Fault KernelBuilder::MissingCtasFault() const {
   fault.value = absl::StrCat(ctas_.size());
   fault.expected = absl::StrCat(info_.grid_ctas);
   const bool all_named = info_.grid_ctas - ctas_.size() <= kMissingCtasNamed;
-  fault.message = absl::StrCat("the file holds ", ctas_.size(), " of ", info_.grid_ctas, " thread blocks, missing ",
-                               missing, all_named ? "" : " and more");
+  fault.message = absl::StrCat("the file holds ", ctas_.size(), " of ", info_.grid_ctas,
+                               " thread blocks, missing ", missing, all_named ? "" : " and more");
   fault.facts = {{"blocks", absl::StrCat(ctas_.size())},
                  {"grid_blocks", absl::StrCat(info_.grid_ctas)},
                  {"missing", missing}};

@@ -60,8 +60,8 @@ bool SetGrid(std::string_view text, KernelHeader& header) {
 
 bool SetBlock(std::string_view text, KernelHeader& header) {
   Dim3& d = header.info.block;
-  return SetTriple(text, &d) && d.x >= 1 && d.x <= kMaxBlockXY && d.y >= 1 && d.y <= kMaxBlockXY && d.z >= 1 &&
-         d.z <= kMaxBlockZ && SaturatingVolume(d) <= kMaxBlockThreads;
+  return SetTriple(text, &d) && d.x >= 1 && d.x <= kMaxBlockXY && d.y >= 1 && d.y <= kMaxBlockXY &&
+         d.z >= 1 && d.z <= kMaxBlockZ && SaturatingVolume(d) <= kMaxBlockThreads;
 }
 
 bool SetBinaryVersion(std::string_view text, KernelHeader& header) {
@@ -116,7 +116,9 @@ constexpr std::array<KeyRow, 13> kKeys = {{
     {"grid dim", "grid_dim", true, SetGrid, "(x,y,z), x in 1..2147483647, y and z in 1..65535"},
     {"block dim", "block_dim", true, SetBlock, "(x,y,z), at most (1024,1024,64) and 1024 threads in all"},
     {"shmem", "shmem", false,
-     [](std::string_view text, KernelHeader& h) { return SetUnsigned32(text, ~uint32_t{0}, &h.info.shmem_bytes); },
+     [](std::string_view text, KernelHeader& h) {
+       return SetUnsigned32(text, ~uint32_t{0}, &h.info.shmem_bytes);
+     },
      "bytes, 0..4294967295"},
     {"nregs", "nregs", false,
      [](std::string_view text, KernelHeader& h) { return SetUnsigned32(text, kMaxRegisters, &h.info.nregs); },
@@ -235,7 +237,8 @@ std::vector<Fault> KernelHeaderParser::Finish(const IngestOptions& options) {
   }
   // Occupancy depends on these two; every tracer writes them.
   for (const size_t i : {kShmemKey, kRegistersKey}) {
-    if (lines_[i] == 0) absl::StrAppend(&header_.assumed, header_.assumed.empty() ? "" : ", ", Av(kKeys[i].name));
+    if (lines_[i] == 0)
+      absl::StrAppend(&header_.assumed, header_.assumed.empty() ? "" : ", ", Av(kKeys[i].name));
   }
   if (info.name.empty()) info.name = info.file;
   info.grid_ctas = SaturatingVolume(info.grid);

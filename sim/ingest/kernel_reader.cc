@@ -6,7 +6,8 @@
 
 namespace sm89 {
 
-absl::StatusOr<std::unique_ptr<KernelReader>> OpenKernel(std::unique_ptr<InputFile> file, IngestContext& context) {
+absl::StatusOr<std::unique_ptr<KernelReader>> OpenKernel(std::unique_ptr<InputFile> file,
+                                                         IngestContext& context) {
   const std::string name = file->name();
   if (file->size() == 0) {
     Fault fault;

@@ -29,10 +29,11 @@ class KernelReader {
 };
 
 // By content; a ".tracez" is told by its name.
-absl::StatusOr<std::unique_ptr<KernelReader>> OpenKernel(std::unique_ptr<InputFile> file, IngestContext& context);
+absl::StatusOr<std::unique_ptr<KernelReader>> OpenKernel(std::unique_ptr<InputFile> file,
+                                                         IngestContext& context);
 
-std::unique_ptr<KernelReader> MakeTextKernelReader(std::unique_ptr<ByteSource> source, const std::string& file,
-                                                   IngestContext& context);
+std::unique_ptr<KernelReader> MakeTextKernelReader(std::unique_ptr<ByteSource> source,
+                                                   const std::string& file, IngestContext& context);
 std::unique_ptr<KernelReader> MakeTracezKernelReader(std::unique_ptr<InputFile> file, IngestContext& context);
 
 }  // namespace sm89

@@ -98,8 +98,9 @@ class ListParser {
     TraceCommand command;
     command.kind = CommandKind::kIgnored;
     command.text = std::string(line.substr(0, kMaxIgnoredTextBytes));
-    context_.warnings().Add("ignored_list_line", absl::StrCat(list_.file, ":", line_number_, ": '",
-                                                              Excerpt(line), "' has no effect and was ignored"));
+    context_.warnings().Add(
+        "ignored_list_line",
+        absl::StrCat(list_.file, ":", line_number_, ": '", Excerpt(line), "' has no effect and was ignored"));
     Push(std::move(command));
   }
 

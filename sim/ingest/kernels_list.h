@@ -20,8 +20,8 @@ struct ListedKernel {
 };
 
 struct KernelsList {
-  std::string file;                      // the list's own name
-  std::vector<TraceCommand> commands;    // kernel commands index `kernels`
+  std::string file;                    // the list's own name
+  std::vector<TraceCommand> commands;  // kernel commands index `kernels`
   std::vector<ListedKernel> kernels;
 };
 

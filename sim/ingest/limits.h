@@ -21,7 +21,8 @@ inline constexpr size_t kMaxFaultyKernels = 50;             // kernels read on a
 inline constexpr uint64_t kXzMemoryLimitBytes = uint64_t{160} << 20;
 inline constexpr int kZstdWindowLogMax = 27;
 inline constexpr uint64_t kMaxTracezDictBytes = uint64_t{1} << 20;  // the writer caps it at 64 KiB
-inline constexpr uint64_t kMaxTracezFrameBytes = uint64_t{64} << 20;  // 2,048 lines of at most 1,000 bytes are 2 MiB
+inline constexpr uint64_t kMaxTracezFrameBytes = uint64_t{64}
+                                                 << 20;  // 2,048 lines of at most 1,000 bytes are 2 MiB
 
 // Folders and archives.
 inline constexpr int kMaxFolderDepth = 16;

@@ -21,12 +21,14 @@ using Counts = std::map<std::string, uint64_t>;
 // "A (2), B (1)", the most frequent first.
 std::string Listing(const Counts& counts) {
   std::vector<std::pair<std::string, uint64_t>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (size_t i = 0; i < sorted.size() && i < kNamesInMessage; ++i) {
     absl::StrAppend(&text, i == 0 ? "" : ", ", sorted[i].first, " (", sorted[i].second, ")");
   }
-  if (sorted.size() > kNamesInMessage) absl::StrAppend(&text, " and ", sorted.size() - kNamesInMessage, " more");
+  if (sorted.size() > kNamesInMessage)
+    absl::StrAppend(&text, " and ", sorted.size() - kNamesInMessage, " more");
   return text;
 }
 
@@ -38,11 +40,13 @@ uint64_t Total(const Counts& counts) {
 
 Counts CountsByText(const StaticTable& table) {
   Counts counts;
-  for (uint32_t id = 0; id < table.insts().size(); ++id) counts[table.insts()[id].opcode] += table.use(id).count;
+  for (uint32_t id = 0; id < table.insts().size(); ++id)
+    counts[table.insts()[id].opcode] += table.use(id).count;
   return counts;
 }
 
-Fault UnknownFault(const KernelInfo& kernel, const StaticTable& table, const std::vector<UnknownOpcode>& unknown) {
+Fault UnknownFault(const KernelInfo& kernel, const StaticTable& table,
+                   const std::vector<UnknownOpcode>& unknown) {
   const Counts by_text = CountsByText(table);
   std::vector<std::string> opcodes;
   std::vector<std::string> counts;
@@ -55,8 +59,8 @@ Fault UnknownFault(const KernelInfo& kernel, const StaticTable& table, const std
     lines.push_back(absl::StrCat(table.use(opcode.static_id).first_line));
     pcs.push_back(FormatHex(table.insts()[opcode.static_id].pc));
     if (described.size() == kNamesInMessage) continue;
-    described.push_back(absl::StrCat(opcode.opcode, " (", counts.back(), " times, first at line ", lines.back(),
-                                     ", pc ", pcs.back(), ")"));
+    described.push_back(absl::StrCat(opcode.opcode, " (", counts.back(), " times, first at line ",
+                                     lines.back(), ", pc ", pcs.back(), ")"));
   }
   const size_t more = unknown.size() - described.size();
   Fault fault;
@@ -66,8 +70,9 @@ Fault UnknownFault(const KernelInfo& kernel, const StaticTable& table, const std
   fault.value = unknown.front().opcode;
   const bool foreign = kernel.binary_version != kNativeVersion;
   fault.expected = "opcodes of SM89 (unknown-as-nop counts others as NOP)";
-  fault.message = absl::StrCat(foreign ? "opcodes without a counterpart on SM89: " : "unknown opcodes: ",
-                               absl::StrJoin(described, ", "), more > 0 ? absl::StrCat(" and ", more, " more") : "");
+  fault.message =
+      absl::StrCat(foreign ? "opcodes without a counterpart on SM89: " : "unknown opcodes: ",
+                   absl::StrJoin(described, ", "), more > 0 ? absl::StrCat(" and ", more, " more") : "");
   fault.facts = {{"opcodes", absl::StrJoin(opcodes, ",")},
                  {"counts", absl::StrJoin(counts, ",")},
                  {"lines", absl::StrJoin(lines, ",")},
@@ -118,7 +123,8 @@ void MarkTally::AddNops(const std::map<std::string, uint64_t>& counts) {
 void MarkTally::AddPartial(const KernelInfo& kernel) {
   ++partial_kernels_;
   if (partial_.size() < kPartialKernelsNamed) {
-    partial_.push_back(absl::StrCat(kernel.file, " (", kernel.num_ctas, " of ", kernel.grid_ctas, " blocks)"));
+    partial_.push_back(
+        absl::StrCat(kernel.file, " (", kernel.num_ctas, " of ", kernel.grid_ctas, " blocks)"));
   }
 }
 
@@ -131,11 +137,12 @@ std::vector<TraceMark> MarkTally::Take() const {
       kernels += count;
       versions.push_back(absl::StrCat(version));
     }
-    marks.push_back({"foreign_arch",
-                     absl::StrCat(kernels, " kernels of binary version ", absl::StrJoin(versions, ", "),
-                                  " were read as SM89 (", foreign_instructions_, " warp instructions; other opcode: ",
-                                  mapped_.empty() ? "none" : Listing(mapped_), ")"),
-                     kernels});
+    marks.push_back(
+        {"foreign_arch",
+         absl::StrCat(kernels, " kernels of binary version ", absl::StrJoin(versions, ", "),
+                      " were read as SM89 (", foreign_instructions_,
+                      " warp instructions; other opcode: ", mapped_.empty() ? "none" : Listing(mapped_), ")"),
+         kernels});
   }
   if (partial_kernels_ > 0) {
     const uint64_t more = partial_kernels_ - partial_.size();
@@ -145,8 +152,8 @@ std::vector<TraceMark> MarkTally::Take() const {
                      partial_kernels_});
   }
   if (!nops_.empty()) {
-    marks.push_back({"unknown_as_nop",
-                     absl::StrCat("unknown opcodes were counted as NOP: ", Listing(nops_)), Total(nops_)});
+    marks.push_back({"unknown_as_nop", absl::StrCat("unknown opcodes were counted as NOP: ", Listing(nops_)),
+                     Total(nops_)});
   }
   return marks;
 }

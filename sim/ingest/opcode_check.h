@@ -25,8 +25,8 @@ class MarkTally {
  private:
   std::map<uint32_t, uint64_t> foreign_kernels_;  // by binary version
   uint64_t foreign_instructions_ = 0;
-  std::map<std::string, uint64_t> mapped_;        // "VIADD as IADD3" -> executed warp instructions
-  std::map<std::string, uint64_t> nops_;          // opcode -> executed warp instructions
+  std::map<std::string, uint64_t> mapped_;  // "VIADD as IADD3" -> executed warp instructions
+  std::map<std::string, uint64_t> nops_;    // opcode -> executed warp instructions
   std::vector<std::string> partial_;
   uint64_t partial_kernels_ = 0;
 };

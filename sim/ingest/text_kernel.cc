@@ -60,7 +60,8 @@ class TextKernelReader final : public KernelReader {
   absl::Status TooManyInstructions();
   absl::Status AtEndOfFile();
   absl::Status Truncated(const std::string& why);
-  absl::Status Malformed(std::string field, std::string_view value, std::string expected, std::string message);
+  absl::Status Malformed(std::string field, std::string_view value, std::string expected,
+                         std::string message);
   absl::Status Misplaced(std::string_view line, const char* expected) {
     return Malformed("structure", line, expected, "the line is out of place");
   }
@@ -72,8 +73,8 @@ class TextKernelReader final : public KernelReader {
   KernelBuilder* builder_ = nullptr;  // during ReadBody
   std::optional<InstParser> parser_;
   ParsedInst inst_;
-  bool in_block_ = false;             // behind #BEGIN_TB
-  std::optional<uint64_t> warp_;      // "warp =" met, "insts =" not yet
+  bool in_block_ = false;         // behind #BEGIN_TB
+  std::optional<uint64_t> warp_;  // "warp =" met, "insts =" not yet
 };
 
 absl::StatusOr<KernelHeader> TextKernelReader::ReadHeader() {
@@ -95,7 +96,8 @@ absl::StatusOr<KernelHeader> TextKernelReader::ReadHeader() {
     Fault fault;
     fault.file = lines_.file();
     fault.expected = "a kernel header (-kernel name = ..., -grid dim = ..., ...)";
-    fault.message = lines_.line_number() == 0 ? "the file is empty" : "this is no kernel trace: it has no header";
+    fault.message =
+        lines_.line_number() == 0 ? "the file is empty" : "this is no kernel trace: it has no header";
     fault.facts = {{"missing_part", "header"}};
     return InputError(absl::StatusCode::kInvalidArgument, fault);
   }
@@ -171,15 +173,22 @@ absl::Status TextKernelReader::ReadBody(KernelBuilder& builder, uint64_t max_cta
 
 absl::Status TextKernelReader::Structure(LineKind kind, std::string_view line) {
   switch (kind) {
-    case LineKind::kBeginBlock: return BeginBlock();
-    case LineKind::kBlockId: return BlockId(line);
-    case LineKind::kWarp: return Warp(line);
-    case LineKind::kCount: return Count(line);
-    case LineKind::kEndBlock: return EndBlock();
+    case LineKind::kBeginBlock:
+      return BeginBlock();
+    case LineKind::kBlockId:
+      return BlockId(line);
+    case LineKind::kWarp:
+      return Warp(line);
+    case LineKind::kCount:
+      return Count(line);
+    case LineKind::kEndBlock:
+      return EndBlock();
     // Cluster ids (tracer of 2026): SM89 has no clusters and the block's own id says where it is.
     case LineKind::kCluster:
-    case LineKind::kComment: return absl::OkStatus();
-    case LineKind::kInstruction: break;
+    case LineKind::kComment:
+      return absl::OkStatus();
+    case LineKind::kInstruction:
+      break;
   }
   SM89_ASSERT(false, "instructions go elsewhere");
 }
@@ -222,7 +231,8 @@ absl::Status TextKernelReader::Count(std::string_view line) {
 }
 
 absl::Status TextKernelReader::EndBlock() {
-  if (!in_block_ || !builder_->in_cta()) return Misplaced("#END_TB", "#BEGIN_TB and a thread block line before it");
+  if (!in_block_ || !builder_->in_cta())
+    return Misplaced("#END_TB", "#BEGIN_TB and a thread block line before it");
   if (warp_) return Misplaced("#END_TB", "the insts line of the warp");
   if (builder_->in_warp()) RETURN_IF_ERROR(CloseWarp());
   in_block_ = false;
@@ -239,7 +249,8 @@ absl::Status TextKernelReader::Instruction(std::string_view line) {
   if (!builder_->in_warp() || warp_) [[unlikely]] {
     return Misplaced(line, "instructions behind the insts line of a warp");
   }
-  if (builder_->read() == builder_->declared()) [[unlikely]] return TooManyInstructions();
+  if (builder_->read() == builder_->declared()) [[unlikely]]
+    return TooManyInstructions();
   if (!parser_->Parse(line, lines_.line_number(), &inst_)) [[unlikely]] {
     return InputError(absl::StatusCode::kInvalidArgument, parser_->fault());
   }
@@ -289,8 +300,8 @@ absl::Status TextKernelReader::Malformed(std::string field, std::string_view val
 
 }  // namespace
 
-std::unique_ptr<KernelReader> MakeTextKernelReader(std::unique_ptr<ByteSource> source, const std::string& file,
-                                                   IngestContext& context) {
+std::unique_ptr<KernelReader> MakeTextKernelReader(std::unique_ptr<ByteSource> source,
+                                                   const std::string& file, IngestContext& context) {
   return std::make_unique<TextKernelReader>(std::move(source), file, context);
 }
 

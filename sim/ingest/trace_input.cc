@@ -152,8 +152,9 @@ absl::StatusOr<FolderFinds> SearchFolder(const std::string& folder, IngestContex
 absl::Status NoList(const std::string& name, const FolderFinds& finds) {
   Fault fault = FileFault(name, "a kernelslist.g and the kernel files it names", "");
   if (!finds.raw_files.empty()) {
-    fault.message = absl::StrCat("no kernelslist.g, only files that are not grouped (", finds.raw_files.front(),
-                                 "): run post-processing (post-traces-processing) on them first");
+    fault.message =
+        absl::StrCat("no kernelslist.g, only files that are not grouped (", finds.raw_files.front(),
+                     "): run post-processing (post-traces-processing) on them first");
     fault.facts = {{"reason", "not_grouped"}};
   } else if (finds.kernels > 0) {
     fault.message = absl::StrCat("no kernelslist.g beside the ", finds.kernels,
@@ -168,11 +169,12 @@ absl::Status NoList(const std::string& name, const FolderFinds& finds) {
 
 absl::Status ManyLists(const std::string& name, const std::vector<std::string>& lists) {
   constexpr size_t kNamed = 20;
-  const std::vector<std::string> named(lists.begin(),
-                                       lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), kNamed)));
+  const std::vector<std::string> named(
+      lists.begin(), lists.begin() + static_cast<std::ptrdiff_t>(std::min(lists.size(), kNamed)));
   Fault fault = FileFault(name, "exactly one kernelslist.g", "");
-  fault.message = absl::StrCat(lists.size(), " lists are in it, give one of them: ", absl::StrJoin(named, ", "),
-                               lists.size() > kNamed ? " ..." : "");
+  fault.message =
+      absl::StrCat(lists.size(), " lists are in it, give one of them: ", absl::StrJoin(named, ", "),
+                   lists.size() > kNamed ? " ..." : "");
   fault.facts = {{"lists", absl::StrJoin(named, ",")}, {"list_count", absl::StrCat(lists.size())}};
   return InputError(absl::StatusCode::kInvalidArgument, fault);
 }

@@ -12,10 +12,10 @@
 namespace sm89 {
 
 struct TraceInput {
-  std::string name;         // of the upload, folder or file, for display
-  std::string folder;       // where the files lie
-  std::string list_file;    // plain name in `folder`; empty: `kernel_file` is the whole trace
-  std::string kernel_file;  // plain name in `folder`
+  std::string name;                      // of the upload, folder or file, for display
+  std::string folder;                    // where the files lie
+  std::string list_file;                 // plain name in `folder`; empty: `kernel_file` is the whole trace
+  std::string kernel_file;               // plain name in `folder`
   uint64_t archive_bytes = 0;            // of the archive it was unpacked from; 0 = none
   std::unique_ptr<TempFolder> unpacked;  // owns `folder` when it came from an archive
 };

@@ -61,9 +61,10 @@ absl::Status TraceSetReader::CheckFiles(const KernelsList& list) {
   size_t num_missing = 0;
   for (const ListedKernel& kernel : list.kernels) {
     RETURN_IF_ERROR(context_.CheckCancelled());
-    const absl::StatusOr<std::unique_ptr<InputFile>> file = InputFile::OpenInFolder(input_.folder, kernel.file);
+    const absl::StatusOr<std::unique_ptr<InputFile>> file =
+        InputFile::OpenInFolder(input_.folder, kernel.file);
     if (file.ok()) {
-      input_bytes_ += (*file)->size();
+      kernel_bytes_ += (*file)->size();
       continue;
     }
     if (file.status().code() != absl::StatusCode::kNotFound) {
@@ -110,9 +111,8 @@ absl::Status TraceSetReader::CheckHeaders(const KernelsList& list) {
 }
 
 absl::Status TraceSetReader::ReadKernels(const KernelsList& list) {
-  const uint64_t total = input_.archive_bytes != 0 ? input_.archive_bytes : input_bytes_;
-  context_.BeginPhase(input_bytes_, input_.archive_bytes / 2, total, total);
-  if (input_.archive_bytes != 0) input_bytes_ = input_.archive_bytes;
+  input_bytes_ = input_.archive_bytes != 0 ? input_.archive_bytes : input_bytes_ + kernel_bytes_;
+  context_.BeginPhase(kernel_bytes_, input_.archive_bytes / 2, input_bytes_, input_bytes_);
   NullWriter nowhere;
   for (const ListedKernel& kernel : list.kernels) {
     const absl::Status status = ReadKernel(kernel.file, faults_.empty() ? writer_ : nowhere);
@@ -149,7 +149,8 @@ absl::StatusOr<uint64_t> TraceSetReader::UsableCtas(const std::string& file) {
   KernelBuilder builder(header.info, nowhere);
   const absl::Status status = reader->ReadBody(builder, kAllCtas);
   if (status.ok()) return kAllCtas;
-  if (status.code() == absl::StatusCode::kDataLoss && builder.info().num_ctas > 0) return builder.info().num_ctas;
+  if (status.code() == absl::StatusCode::kDataLoss && builder.info().num_ctas > 0)
+    return builder.info().num_ctas;
   return status;
 }
 
@@ -172,21 +173,22 @@ absl::Status TraceSetReader::FinishKernel(KernelBuilder& builder, bool truncated
 void TraceSetReader::Warn(const KernelInfo& kernel) {
   const uint64_t without = kernel.empty_warps + kernel.absent_warps;
   if (without > 0) {
-    context_.warnings().Add("warps_without_instructions",
-                            absl::StrCat(kernel.file, ": ", without, " warps without instructions (",
-                                         kernel.empty_warps, " empty, ", kernel.absent_warps,
-                                         " without a section) count as finished"));
+    context_.warnings().Add(
+        "warps_without_instructions",
+        absl::StrCat(kernel.file, ": ", without, " warps without instructions (", kernel.empty_warps,
+                     " empty, ", kernel.absent_warps, " without a section) count as finished"));
   }
   if (kernel.warps_past_exit > 0) {
-    context_.warnings().Add("lanes_after_exit",
-                            absl::StrCat(kernel.file, ": ", kernel.warps_past_exit,
-                                         " warps have lanes that run on after their EXIT; a warp ends with its trace"));
+    context_.warnings().Add(
+        "lanes_after_exit",
+        absl::StrCat(kernel.file, ": ", kernel.warps_past_exit,
+                     " warps have lanes that run on after their EXIT; a warp ends with its trace"));
   }
 }
 
 absl::Status TraceSetReader::KeepFaults(const absl::Status& status) {
-  const bool about_content = status.code() == absl::StatusCode::kInvalidArgument ||
-                             status.code() == absl::StatusCode::kDataLoss;
+  const bool about_content =
+      status.code() == absl::StatusCode::kInvalidArgument || status.code() == absl::StatusCode::kDataLoss;
   if (!about_content) return status;
   std::vector<Fault> faults = FaultsOf(status);
   if (faults.empty()) return status;

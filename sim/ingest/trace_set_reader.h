@@ -53,6 +53,7 @@ class TraceSetReader {
   TraceSetInfo set_;
   std::vector<Fault> faults_;
   size_t refused_kernels_ = 0;
+  uint64_t kernel_bytes_ = 0;  // of the kernel files, each as often as it is listed
   uint64_t input_bytes_ = 0;
 };
 

@@ -39,8 +39,8 @@ class NumberReader {
   absl::StatusOr<uint32_t> U32() {
     std::array<unsigned char, 4> b{};
     RETURN_IF_ERROR(Bytes(b.data(), b.size()));
-    return static_cast<uint32_t>(b[0]) | static_cast<uint32_t>(b[1]) << 8 | static_cast<uint32_t>(b[2]) << 16 |
-           static_cast<uint32_t>(b[3]) << 24;
+    return static_cast<uint32_t>(b[0]) | static_cast<uint32_t>(b[1]) << 8 |
+           static_cast<uint32_t>(b[2]) << 16 | static_cast<uint32_t>(b[3]) << 24;
   }
   absl::StatusOr<uint64_t> U64() {
     ASSIGN_OR_RETURN(const uint64_t low, U32());
@@ -230,14 +230,16 @@ absl::Status TracezKernelReader::Frame(NumberReader& data, KernelBuilder& builde
   RETURN_IF_ERROR(data.Bytes(packed_.data(), packed_.size()));
   context_.CountInputBytes(packed_size);
   const unsigned long long size = ZSTD_getFrameContentSize(packed_.data(), packed_.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN) return Corrupt("a frame has no size");
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+    return Corrupt("a frame has no size");
   if (size > kMaxTracezFrameBytes) return Corrupt("a frame is too large");
   RETURN_IF_ERROR(context_.ChargeUnpacked(size, file_->name()));
   text_.resize(static_cast<size_t>(size));
-  const size_t got = dictionary_ != nullptr
-                         ? ZSTD_decompress_usingDDict(decoder_, text_.data(), text_.size(), packed_.data(),
-                                                      packed_.size(), dictionary_)
-                         : ZSTD_decompressDCtx(decoder_, text_.data(), text_.size(), packed_.data(), packed_.size());
+  const size_t got =
+      dictionary_ != nullptr
+          ? ZSTD_decompress_usingDDict(decoder_, text_.data(), text_.size(), packed_.data(), packed_.size(),
+                                       dictionary_)
+          : ZSTD_decompressDCtx(decoder_, text_.data(), text_.size(), packed_.data(), packed_.size());
   if (ZSTD_isError(got) != 0 || got != text_.size()) return Corrupt("bad zstd frame");
   return Lines(std::string_view(text_.data(), text_.size()), builder);
 }
@@ -264,7 +266,8 @@ absl::Status TracezKernelReader::Lines(std::string_view text, KernelBuilder& bui
 
 }  // namespace
 
-std::unique_ptr<KernelReader> MakeTracezKernelReader(std::unique_ptr<InputFile> file, IngestContext& context) {
+std::unique_ptr<KernelReader> MakeTracezKernelReader(std::unique_ptr<InputFile> file,
+                                                     IngestContext& context) {
   return std::make_unique<TracezKernelReader>(std::move(file), context);
 }
 

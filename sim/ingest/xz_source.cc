@@ -45,13 +45,21 @@ class XzSource final : public ByteSource {
     const lzma_ret code = lzma_code(&stream_, input_.at_end() ? LZMA_FINISH : LZMA_RUN);
     input_.Consume(input_.size() - stream_.avail_in);
     switch (code) {
-      case LZMA_OK: return absl::OkStatus();
-      case LZMA_STREAM_END: done_ = true; return absl::OkStatus();
-      case LZMA_MEMLIMIT_ERROR: return NeedsTooMuchMemory(input_.name(), lzma_memusage(&stream_));
-      case LZMA_BUF_ERROR: return TruncatedStream(input_.name(), "xz");
-      case LZMA_FORMAT_ERROR: return CorruptStream(input_.name(), "xz", "not an xz stream");
-      case LZMA_OPTIONS_ERROR: return CorruptStream(input_.name(), "xz", "unsupported options");
-      default: return CorruptStream(input_.name(), "xz", "bad data or checksum");
+      case LZMA_OK:
+        return absl::OkStatus();
+      case LZMA_STREAM_END:
+        done_ = true;
+        return absl::OkStatus();
+      case LZMA_MEMLIMIT_ERROR:
+        return NeedsTooMuchMemory(input_.name(), lzma_memusage(&stream_));
+      case LZMA_BUF_ERROR:
+        return TruncatedStream(input_.name(), "xz");
+      case LZMA_FORMAT_ERROR:
+        return CorruptStream(input_.name(), "xz", "not an xz stream");
+      case LZMA_OPTIONS_ERROR:
+        return CorruptStream(input_.name(), "xz", "unsupported options");
+      default:
+        return CorruptStream(input_.name(), "xz", "bad data or checksum");
     }
   }
 

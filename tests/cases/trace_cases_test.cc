@@ -1,5 +1,5 @@
-// The trace cases 01-30: each fact on the first line of expect.txt is checked. Case 26 is refused at launch, not
-// here (sim_cases_test.cc).
+// The trace cases 01-30: each fact on the first line of expect.txt is checked. Case 26 is refused at launch,
+// not here (sim_cases_test.cc).
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -100,9 +100,9 @@ TEST_P(RefusedTrace, GivesEveryFact) {
   const double cpu = ThreadCpuSeconds() - cpu_before;
   const long extra_kib = PeakKib() - peak_before;
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.status().code(),
-            expect_.contains("missing") && !expect_.contains("file") ? absl::StatusCode::kNotFound
-                                                                     : absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(result.status().code(), expect_.contains("missing") && !expect_.contains("file")
+                                        ? absl::StatusCode::kNotFound
+                                        : absl::StatusCode::kInvalidArgument);
   const std::vector<Fault> faults = FaultsOf(result.status());
   for (const auto& [key, value] : expect_) {
     if (key == "max_seconds") {
@@ -117,10 +117,10 @@ TEST_P(RefusedTrace, GivesEveryFact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, RefusedTrace,
-                         ::testing::Values("01-unknown-opcode", "03-missing-block-dim", "06-address-count-short",
-                                           "11-truncated-in-block", "12-block-count-short",
-                                           "17-missing-kernel-file", "19-huge-grid", "25-binary-90",
-                                           "28-insts-count-wrong", "29-garbage-header"));
+                         ::testing::Values("01-unknown-opcode", "03-missing-block-dim",
+                                           "06-address-count-short", "11-truncated-in-block",
+                                           "12-block-count-short", "17-missing-kernel-file", "19-huge-grid",
+                                           "25-binary-90", "28-insts-count-wrong", "29-garbage-header"));
 
 class AcceptedTrace : public TraceCase {};
 

@@ -112,7 +112,9 @@ class TraceFacts {
     if (space != MemSpace::kGeneric || lanes.empty()) return space;
     constexpr uint64_t kWindowBytes = uint64_t{16} << 20;
     const uint64_t address = lanes.begin()->second;
-    const auto inside = [&](uint64_t base) { return base != 0 && address >= base && address - base < kWindowBytes; };
+    const auto inside = [&](uint64_t base) {
+      return base != 0 && address >= base && address - base < kWindowBytes;
+    };
     if (inside(kernel.shmem_base)) return MemSpace::kShared;
     return inside(kernel.local_base) ? MemSpace::kLocal : MemSpace::kGlobal;
   }
@@ -128,7 +130,8 @@ class TraceFacts {
       executed.sectors = GlobalSectors(executed.lanes, what.width_bytes);
       work.global_sectors += executed.sectors;
       ++work.global_insts;
-      (what.mem_op == MemOp::kStore ? work.global_store_sectors : work.global_load_sectors) += executed.sectors;
+      (what.mem_op == MemOp::kStore ? work.global_store_sectors : work.global_load_sectors) +=
+          executed.sectors;
     } else if (!executed.lanes.empty() && space == MemSpace::kLocal) {
       executed.sectors = LocalSectors(executed.lanes, what.width_bytes);
       work.local_sectors += executed.sectors;
@@ -142,7 +145,8 @@ class TraceFacts {
   // pc10_lane31, pc10_sectors, pc10_imm, pc10_source_line
   std::optional<std::string> PcFact(const std::string& key) const {
     const size_t underscore = key.find('_');
-    const auto it = executed_.find(static_cast<uint32_t>(std::stoul(key.substr(2, underscore - 2), nullptr, 16)));
+    const auto it =
+        executed_.find(static_cast<uint32_t>(std::stoul(key.substr(2, underscore - 2), nullptr, 16)));
     if (it == executed_.end()) return "not executed";
     const ExecutedInst& executed = it->second;
     const std::string what = key.substr(underscore + 1);
@@ -200,7 +204,8 @@ class TraceFacts {
     if (key == "stream_ids") return stream_ids;
     if (key == "kernel_name") return first.name;
     if (key == "tracer") return first.tracer_version;
-    if (key == "warps_per_block") return std::to_string((SaturatingVolume(first.block) + kWarpSize - 1) / kWarpSize);
+    if (key == "warps_per_block")
+      return std::to_string((SaturatingVolume(first.block) + kWarpSize - 1) / kWarpSize);
     if (key == "empty_warps") return std::to_string(first.empty_warps);
     if (key == "absent_warps") return std::to_string(first.absent_warps);
     if (key == "immediates") return std::to_string(immediates_);
@@ -223,7 +228,8 @@ class TraceFacts {
     if (member == kMembers.end()) return std::nullopt;
     uint64_t sum = 0;
     for (const MemoryWork& work : work_) {
-      if (per_kernel && work.*member->second != work_.front().*member->second) return "differs between kernels";
+      if (per_kernel && work.*member->second != work_.front().*member->second)
+        return "differs between kernels";
       sum += work.*member->second;
     }
     return std::to_string(per_kernel ? work_.front().*member->second : sum);
