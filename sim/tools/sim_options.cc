@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "sim/base/version.h"
 #include "sim/tools/exit_codes.h"
@@ -16,9 +17,12 @@ namespace {
 struct RawOptions {
   std::vector<std::string> sets;
   std::string kernels;
+  std::string max_cycles, threads;
   std::string help_topic;
   bool version = false;
 };
+
+constexpr uint32_t kMaxThreads = 256;
 
 constexpr char kDescription[] =
     "Simulates a trace on an SM89 (Ada) GPU and prints a table; other forms on request.\n"
@@ -47,11 +51,10 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
                 "treat unknown opcodes as NOP; the result says so");
   app->add_option("--kernels", raw->kernels, "kernels to run by position, as in 1,3-5 (default all)")
       ->type_name("LIST");
-  app->add_option("--max-cycles", options->max_cycles, "stop after so many GPU cycles")->type_name("N");
-  app->add_option("--threads", options->threads,
-                  "host threads; the result does not depend on them (default 1)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 256u));
+  app->add_option("--max-cycles", raw->max_cycles, "stop after so many GPU cycles")->type_name("N");
+  app->add_option("--threads", raw->threads,
+                  "host threads, 1 to 256; the result does not depend on them (default 1)")
+      ->type_name("N");
   app->add_option("--json", options->json, "write the full report")->type_name("FILE");
   app->add_option("--csv", options->csv, "write one row a kernel")->type_name("FILE");
   app->add_option("--text", options->text, "write the lines that Accel-Sim's scripts read")
@@ -81,10 +84,29 @@ absl::Status CheckOverride(const std::string& text, SimCommandOptions* options) 
   return absl::OkStatus();
 }
 
+// Whole numbers only: the library's own conversion lets "-1" wrap around.
+absl::StatusOr<uint64_t> ReadNumber(const char* option, const std::string& text, uint64_t least,
+                                    uint64_t most) {
+  uint64_t value = 0;
+  if (absl::SimpleAtoi(text, &value) && value >= least && value <= most) return value;
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    Fault{.field = option,
+                          .value = text,
+                          .expected = absl::StrCat("a whole number from ", least, " to ", most),
+                          .message = "not usable"});
+}
+
 absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
   for (const std::string& text : raw.sets) RETURN_IF_ERROR(CheckOverride(text, options));
   if (!raw.kernels.empty()) {
     ASSIGN_OR_RETURN(options->kernels, ParseKernelSelection(raw.kernels));
+  }
+  if (!raw.max_cycles.empty()) {
+    ASSIGN_OR_RETURN(options->max_cycles, ReadNumber("--max-cycles", raw.max_cycles, 1, ~uint64_t{0}));
+  }
+  if (!raw.threads.empty()) {
+    ASSIGN_OR_RETURN(const uint64_t threads, ReadNumber("--threads", raw.threads, 1, kMaxThreads));
+    options->threads = static_cast<uint32_t>(threads);
   }
   if (options->trace.empty()) {
     return InputError(absl::StatusCode::kInvalidArgument,
