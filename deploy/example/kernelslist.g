@@ -1,0 +1,15 @@
+MemcpyHtoD,0x00007f4e00000000,400000
+MemcpyHtoD,0x00007f4e01000000,65536
+MemcpyHtoD,0x00007f4e01200000,65536
+MemcpyHtoD,0x00007f4e02000000,65536
+MemcpyHtoD,0x00007f4e02200000,65536
+MemcpyHtoD,0x00007f4e03000000,240000
+MemcpyHtoD,0x00007f4e04000000,524288
+MemcpyHtoD,0x00007f4e04200000,524288
+kernel-1.traceg.xz
+kernel-2.traceg.xz
+kernel-3.traceg.xz
+kernel-4.traceg.xz
+kernel-5.traceg.xz
+kernel-6.traceg.xz
+kernel-7.traceg.xz
