@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "tests/unit/server_traces/trace_fixture.h"
+#include "tests/support/trace_fixture.h"
 
 namespace sm89 {
 namespace {

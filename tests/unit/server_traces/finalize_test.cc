@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/base/fault.h"
-#include "tests/unit/server_traces/trace_fixture.h"
+#include "tests/support/trace_fixture.h"
 
 namespace sm89 {
 namespace {

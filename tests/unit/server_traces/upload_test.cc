@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/base/fault.h"
-#include "tests/unit/server_traces/trace_fixture.h"
+#include "tests/support/trace_fixture.h"
 
 namespace sm89 {
 namespace {
