@@ -4,8 +4,10 @@
 // sign into bit 0, so that small negative numbers stay short.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -115,6 +117,31 @@ class ByteReader {
 
  private:
   uint64_t LongVarint() {
+    if constexpr (std::endian::native == std::endian::little) {
+      if (remaining() >= sizeof(uint64_t)) {
+        uint64_t word = 0;
+        std::memcpy(&word, at_, sizeof(word));
+        // The lowest byte without its top bit ends the number; beyond 8 bytes the slow way decides.
+        const uint64_t ends = ~word & 0x8080808080808080u;
+        if (ends != 0) [[likely]] {
+          const int last = std::countr_zero(ends);  // its top bit
+          at_ += last / 8 + 1;
+          return Squeeze(word & (~uint64_t{0} >> (63 - last)));
+        }
+      }
+    }
+    return SlowVarint();
+  }
+
+  // Drops the top bit of each byte: eight groups of 7 bits become one number of 56.
+  static constexpr uint64_t Squeeze(uint64_t word) {
+    word &= 0x7F7F7F7F7F7F7F7Fu;
+    word = (word & 0x007F007F007F007Fu) | (word & 0x7F007F007F007F00u) >> 1;
+    word = (word & 0x00003FFF00003FFFu) | (word & 0x3FFF00003FFF0000u) >> 2;
+    return (word & 0x000000000FFFFFFFu) | (word & 0x0FFFFFFF00000000u) >> 4;
+  }
+
+  uint64_t SlowVarint() {
     uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
       if (at_ == end_) break;

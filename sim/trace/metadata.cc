@@ -133,6 +133,8 @@ absl::StatusOr<FileHeader> DecodeHeader(std::string_view bytes) {
     s.stored_bytes = in.LittleEndian(8);
     s.raw_bytes = in.LittleEndian(8);
   }
+  const std::string_view unused = in.Raw(kCrcOffset - kCompactMagic.size() - in.offset());
+  good = good && unused.find_first_not_of('\0') == std::string_view::npos;
   if (!good || !in.ok()) return absl::DataLossError("the header is malformed");
   return header;
 }

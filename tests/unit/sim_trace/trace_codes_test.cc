@@ -27,6 +27,23 @@ TEST(ByteIo, VarintsKeepEveryWidth) {
   }
 }
 
+// The wide read must give what the byte-by-byte read at the end of the buffer gives.
+TEST(ByteIo, VarintsReadTheSameWithAndWithoutBytesBehind) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 20'000; ++round) {
+    const uint64_t value = random() >> random() % 64;
+    std::string out;
+    AppendVarint(&out, value);
+    ByteReader alone(out);
+    EXPECT_EQ(alone.Varint(), value);
+    EXPECT_TRUE(alone.ok() && alone.AtEnd());
+    const std::string behind = out + std::string(8, static_cast<char>(random()));
+    ByteReader wide(behind);
+    ASSERT_EQ(wide.Varint(), value);
+    ASSERT_EQ(wide.offset(), out.size());
+  }
+}
+
 TEST(ByteIo, SmallNegativeNumbersAreOneByte) {
   std::string out;
   AppendZigzag(&out, static_cast<uint64_t>(int64_t{-64}));
