@@ -38,11 +38,12 @@ struct PoolTiming {
 
 struct LocalPoolOptions {
   uint32_t workers = 1;
-  std::string program;                   // sm89-worker
-  std::string connect;                   // "unix:/path/worker.sock"
-  std::string stderr_dir;                // one file a slot, of its present process
-  std::string version;                   // what Attach requires
-  std::vector<std::string> environment;  // added to the worker's clean environment
+  std::string program;                           // sm89-worker
+  std::string connect;                           // "unix:/path/worker.sock"
+  std::string stderr_dir;                        // one file a slot, of its present process
+  std::string version;                           // what Attach requires
+  Duration give_up = std::chrono::seconds(120);  // what a worker waits for a daemon that is away
+  std::vector<std::string> environment;          // added to the worker's clean environment
   PoolTiming timing;
 };
 

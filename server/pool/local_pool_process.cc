@@ -212,7 +212,8 @@ void LocalPool::Spawn(Slot& slot) {
 ProcessSpec LocalPool::SpecFor(const Slot& slot, const std::string& ticket) const {
   ProcessSpec spec;
   spec.program = options_.program;
-  spec.args = {"run", "--connect", options_.connect};
+  const auto give_up = std::chrono::duration_cast<std::chrono::seconds>(options_.give_up).count();
+  spec.args = {"run", "--connect", options_.connect, "--give-up-seconds", absl::StrCat(give_up)};
   spec.environment = options_.environment;
   // Not on the command line, which every user of the machine can read.
   spec.environment.push_back(absl::StrCat("SM89_WORKER_TICKET=", ticket));

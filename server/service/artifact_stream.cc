@@ -65,7 +65,7 @@ class ArtifactReactor final : public grpc::ServerReadReactor<v1::WriteArtifactRe
     session_ = message_.session();
     attempt_ = AttemptFromMessage(message_.attempt());
     name_ = message_.name();
-    if (!IsPlainName(name_)) return absl::InvalidArgumentError("an artifact has a plain name");
+    if (!IsSafeFileName(name_)) return absl::InvalidArgumentError("an artifact has a plain name");
     RETURN_IF_ERROR(deps_.jobs.CheckAttempt(session_, attempt_));
     ASSIGN_OR_RETURN(writer_, deps_.blobs.NewBlob());
     return absl::OkStatus();

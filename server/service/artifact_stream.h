@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "server/jobs/job_manager.h"
-#include "server/service/executor.h"
+#include "server/os/executor.h"
 #include "server/store/blob_store.h"
 #include "sm89/v1/worker.pb.h"
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/jobs/text.h"
 #include "server/os/file_store.h"
+#include "server/store/config_store.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/base/strings.h"
@@ -111,7 +112,7 @@ absl::StatusOr<std::string> IdFromName(std::string_view collection, const std::s
   const std::string id = name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0
                              ? name.substr(prefix.size())
                              : std::string();
-  if (!id.empty() && id.size() <= kIdBytesMax && IsPlainName(id)) return id;
+  if (!id.empty() && id.size() <= kIdBytesMax && IsSafeFileName(id)) return id;
   Fault fault;
   fault.field = field;
   fault.value = name.substr(0, kIdBytesMax * 2);

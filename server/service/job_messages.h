@@ -11,9 +11,6 @@
 
 namespace sm89 {
 
-// The configuration of a job that names none.
-inline constexpr std::string_view kDefaultConfig = "RTX4090";
-
 // "jobs/abc" -> "abc". INVALID_ARGUMENT naming `field` for anything else.
 absl::StatusOr<std::string> IdFromName(std::string_view collection, const std::string& name,
                                        const std::string& field);

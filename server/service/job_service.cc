@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/service/job_messages.h"
 #include "server/service/result_stream.h"
-#include "server/service/unary.h"
+#include "server/service/unary_call.h"
 #include "server/service/watch_stream.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "server/jobs/job_manager.h"
-#include "server/service/executor.h"
+#include "server/os/executor.h"
 #include "server/store/blob_store.h"
 
 namespace grpc {

@@ -13,6 +13,9 @@ static_assert(static_cast<int>(JobStateLabel::kCancelled) == static_cast<int>(Jo
 static_assert(kNumJobStateLabels == kJobStates);
 static_assert(static_cast<int>(WorkerStateLabel::kBackoff) == static_cast<int>(WorkerState::kBackoff));
 
+static_assert(static_cast<int>(UploadFailureLabel::kStoreError) ==
+              static_cast<int>(UploadFailureKind::kStoreError));
+
 constexpr double kNanosPerSecond = 1e9;
 constexpr int kStatusCodes = 17;
 
@@ -98,5 +101,21 @@ void MetricsBridge::OnWorkerEnded(WorkerEnd how) {
 void MetricsBridge::OnWorkerReattached() { metrics_.workers().Reattached(); }
 
 void MetricsBridge::OnLeaseExpired() { metrics_.jobs().LeaseExpired(); }
+
+void TraceMetricsBridge::UploadStarted() { metrics_.uploads().Started(); }
+
+void TraceMetricsBridge::UploadDeduplicated() { metrics_.uploads().Finished(UploadEndLabel::kDeduplicated); }
+
+void TraceMetricsBridge::BytesReceived(uint64_t bytes) { metrics_.uploads().Received(bytes); }
+
+void TraceMetricsBridge::UploadStored() { metrics_.uploads().Finished(UploadEndLabel::kStored); }
+
+void TraceMetricsBridge::UploadFailed(UploadFailureKind kind) {
+  metrics_.uploads().Failed(static_cast<UploadFailureLabel>(kind));
+}
+
+void TraceMetricsBridge::TraceRefused(const absl::Status& error) {
+  metrics_.uploads().TraceError(ClassifyTraceError(error));
+}
 
 }  // namespace sm89

@@ -1,9 +1,10 @@
-// What the job manager and the pool tell of themselves, as Prometheus metrics.
+// What the job manager, the pool and the trace manager tell of themselves, as Prometheus metrics.
 #pragma once
 
 #include "server/jobs/job_observer.h"
 #include "server/metrics/metrics.h"
 #include "server/pool/local_pool.h"
+#include "server/traces/trace_observer.h"
 
 namespace sm89 {
 
@@ -27,6 +28,21 @@ class MetricsBridge final : public JobObserver, public PoolObserver {
  private:
   Metrics& metrics_;
   bool recovering_ = false;  // written before anything else runs
+};
+
+class TraceMetricsBridge final : public TraceObserver {
+ public:
+  explicit TraceMetricsBridge(Metrics& metrics) : metrics_(metrics) {}
+
+  void UploadStarted() override;
+  void UploadDeduplicated() override;
+  void BytesReceived(uint64_t bytes) override;
+  void UploadStored() override;
+  void UploadFailed(UploadFailureKind kind) override;
+  void TraceRefused(const absl::Status& error) override;
+
+ private:
+  Metrics& metrics_;
 };
 
 }  // namespace sm89

@@ -64,7 +64,8 @@ class PollReactor final : public grpc::ServerUnaryReactor {
     if (ticket == 0) return;
     // Not here: the manager's lock may be held over an fsync. When the executor is full, the manager's own
     // time limit ends the wait.
-    executor_.Post([shared = shared_, ticket] { shared->jobs.CancelPoll(ticket); });
+    [[maybe_unused]] const bool posted =
+        executor_.Post([shared = shared_, ticket] { shared->jobs.CancelPoll(ticket); });
   }
 
   void OnDone() override { delete this; }

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "server/jobs/job_manager.h"
-#include "server/service/executor.h"
+#include "server/os/executor.h"
 #include "sm89/v1/worker.pb.h"
 
 namespace sm89 {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/service/job_messages.h"
-#include "server/service/unary.h"
+#include "server/service/unary_call.h"
 #include "sim/base/status_macros.h"
 #include "sm89/v1/pool.grpc.pb.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "server/jobs/job_manager.h"
-#include "server/service/executor.h"
+#include "server/os/executor.h"
 
 namespace grpc {
 class Service;

@@ -5,7 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "server/jobs/job_manager.h"
-#include "server/service/executor.h"
+#include "server/os/executor.h"
 #include "server/store/blob_store.h"
 #include "sm89/v1/job.pb.h"
 

@@ -5,7 +5,7 @@
 #include "server/service/artifact_stream.h"
 #include "server/service/job_messages.h"
 #include "server/service/poll_call.h"
-#include "server/service/unary.h"
+#include "server/service/unary_call.h"
 #include "sim/base/assert.h"
 #include "sim/base/status_macros.h"
 #include "sm89/v1/worker.grpc.pb.h"

@@ -1,7 +1,7 @@
 #include "server/worker/ingest_command.h"
 
-#include <sys/prctl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -69,7 +69,8 @@ Json Describe(const IngestResult& ingested) {
     if (command.kind == CommandKind::kMemcpyHtoD) memcpy_bytes += command.bytes;
   }
   Json marks = Json::array();
-  for (const TraceMark& mark : ingested.info.marks) marks.push_back(absl::StrCat(mark.kind, ": ", mark.detail));
+  for (const TraceMark& mark : ingested.info.marks)
+    marks.push_back(absl::StrCat(mark.kind, ": ", mark.detail));
   Json warnings = Json::array();
   for (const TraceWarning& warning : ingested.info.warnings) {
     if (warnings.size() + 1 == kWarningsMax && ingested.info.warnings.size() > kWarningsMax) {
