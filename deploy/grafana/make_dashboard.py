@@ -87,9 +87,8 @@ def overview():
               kind="stat", width=4, maximum=1),
         panel("Simulation speed", "Simulated warp instructions a second of host time, all running jobs.", "short",
               (total("sm89_simulation_warp_instructions_per_second"), "warp instructions/s"), kind="stat", width=4),
-        panel("Store", "Share of the store's file system that is in use.", "percentunit",
-              (f"1 - {total('sm89_store_free_bytes')} / {total('sm89_store_capacity_bytes')}", "used"),
-              kind="stat", width=4, maximum=1),
+        panel("Free for the store", "Bytes left on the file system of the store that has least.", "bytes",
+              (f"min({metric('sm89_store_free_bytes')})", "free"), kind="stat", width=4),
     ]
 
 

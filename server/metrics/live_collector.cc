@@ -46,8 +46,6 @@ void AppendLiveState(const LiveState& state, std::vector<MetricFamily>& out) {
                       static_cast<double>(state.store_bytes)));
   out.push_back(Gauge("sm89_store_free_bytes", "Bytes left to the daemon on the store's file system.",
                       static_cast<double>(state.store_free_bytes)));
-  out.push_back(Gauge("sm89_store_capacity_bytes", "Size of the store's file system.",
-                      static_cast<double>(state.store_capacity_bytes)));
   out.push_back(Gauge("sm89_draining", "1 while the daemon gives out no new work.", state.draining ? 1 : 0));
 }
 

@@ -131,7 +131,6 @@ class Traffic {
     live_.traces = 10;
     live_.store_bytes = uint64_t{3} << 30;
     live_.store_free_bytes = uint64_t{50} << 30;
-    live_.store_capacity_bytes = uint64_t{100} << 30;
   }
 
   Metrics& metrics_;
