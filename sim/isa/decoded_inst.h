@@ -16,19 +16,19 @@ namespace sm89 {
 // Execution resource that an instruction occupies. One latency/interval row each in the configuration
 // (sim/config: ExecConfig), refined by `latency_class` where one unit has several.
 enum class ExecUnit : uint8_t {
-  kFp32,      // FADD FMUL FFMA ...: either FP32 half-pipe
-  kInt,       // IADD3 LOP3 ISETP ...: the shared INT/FP32 half-pipe
-  kImad,      // IMAD family: the FP32-only half's multiplier (FMA-heavy)
-  kHalf,      // HADD2 HMUL2 HFMA2 ...
-  kFp64,      // DADD DMUL DFMA ...: shared by the SM
-  kSfu,       // MUFU and conversions with variable latency (F2F, F2I, I2F of 64-bit ...), POPC, FLO ...
-  kTensor,    // HMMA IMMA BMMA DMMA QMMA
-  kUniform,   // uniform datapath
-  kBranch,    // BRA BSSY BSYNC EXIT CALL RET ...
-  kMisc,      // S2R CS2R NOP VOTE B2R P2R PLOP3 ...
-  kMem,       // LSU: global, local, shared, generic, constant by LDC, atomics, SHFL
-  kTexture,   // TEX family, surfaces
-  kBarrier,   // BAR, MEMBAR, DEPBAR, ERRBAR ...
+  kFp32,     // FADD FMUL FFMA ...: either FP32 half-pipe
+  kInt,      // IADD3 LOP3 ISETP ...: the shared INT/FP32 half-pipe
+  kImad,     // IMAD family: the FP32-only half's multiplier (FMA-heavy)
+  kHalf,     // HADD2 HMUL2 HFMA2 ...
+  kFp64,     // DADD DMUL DFMA ...: shared by the SM
+  kSfu,      // MUFU and conversions with variable latency (F2F, F2I, I2F of 64-bit ...), POPC, FLO ...
+  kTensor,   // HMMA IMMA BMMA DMMA QMMA
+  kUniform,  // uniform datapath
+  kBranch,   // BRA BSSY BSYNC EXIT CALL RET ...
+  kMisc,     // S2R CS2R NOP VOTE B2R P2R PLOP3 ...
+  kMem,      // LSU: global, local, shared, generic, constant by LDC, atomics, SHFL
+  kTexture,  // TEX family, surfaces
+  kBarrier,  // BAR, MEMBAR, DEPBAR, ERRBAR ...
 };
 inline constexpr int kNumExecUnits = 13;
 std::string_view Name(ExecUnit unit);  // "fp32", "int", ...
@@ -50,14 +50,35 @@ enum class MemOp : uint8_t {
 std::string_view Name(MemOp op);
 
 enum class ControlOp : uint8_t {
-  kNone, kExit, kBranch, kCall, kReturn, kBarrier /*BAR*/, kConvergence /*BSSY BSYNC BREAK WARPSYNC*/,
-  kMembar, kDepbar, kLdgDepbar, kNanosleep, kYield,
+  kNone,
+  kExit,
+  kBranch,
+  kCall,
+  kReturn,
+  kBarrier /*BAR*/,
+  kConvergence /*BSSY BSYNC BREAK WARPSYNC*/,
+  kMembar,
+  kDepbar,
+  kLdgDepbar,
+  kNanosleep,
+  kYield,
 };
 
 enum class Scope : uint8_t { kNone, kCta, kGpu, kSys };
 
 enum class TensorType : uint8_t {
-  kNone, kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kS4, kU4, kB1, kF64,
+  kNone,
+  kF16,
+  kBf16,
+  kTf32,
+  kE4m3,
+  kE5m2,
+  kS8,
+  kU8,
+  kS4,
+  kU4,
+  kB1,
+  kF64,
 };
 
 struct TensorOp {
@@ -90,17 +111,17 @@ struct DecodedInst {
   MemSpace space = MemSpace::kNone;
   MemOp mem_op = MemOp::kNone;
   ControlOp control = ControlOp::kNone;
-  Scope scope = Scope::kNone;        // .STRONG.GPU, MEMBAR.SC.SYS ...
-  uint8_t width_bytes = 0;           // a lane, from the opcode (never from the trace's mem_width)
-  uint8_t matrices = 0;              // LDSM: 1, 2, 4
-  bool bypass_l1 = false;            // .BYPASS, .STRONG.GPU/.SYS, atomics
-  bool writes_predicate = false;     // ISETP and the like: the trace may not list the destination
-  bool guessed = false;              // mapped from a foreign opcode or treated as NOP on request
+  Scope scope = Scope::kNone;     // .STRONG.GPU, MEMBAR.SC.SYS ...
+  uint8_t width_bytes = 0;        // a lane, from the opcode (never from the trace's mem_width)
+  uint8_t matrices = 0;           // LDSM: 1, 2, 4
+  bool bypass_l1 = false;         // .BYPASS, .STRONG.GPU/.SYS, atomics
+  bool writes_predicate = false;  // ISETP and the like: the trace may not list the destination
+  bool guessed = false;           // mapped from a foreign opcode or treated as NOP on request
   bool has_control_bits = false;
-  bool arrives_only = false;         // BAR.ARV: counts at the barrier without waiting
+  bool arrives_only = false;  // BAR.ARV: counts at the barrier without waiting
   uint8_t num_dests = 0;
   uint8_t num_sources = 0;
-  std::array<RegRange, kMaxDests> dests{};      // widened from the opcode (64/128-bit, tensor)
+  std::array<RegRange, kMaxDests> dests{};  // widened from the opcode (64/128-bit, tensor)
   std::array<RegRange, kMaxSources> sources{};
   // DEPBAR: group count. BAR: barrier number 0..15, kUnknownBarrier when the trace does not tell it.
   static constexpr int64_t kUnknownBarrier = -1;
@@ -117,13 +138,13 @@ struct DecodeOptions {
 
 // An opcode that the decoder does not know.
 struct UnknownOpcode {
-  std::string opcode;     // full text
-  uint32_t static_id = 0; // first static instruction that has it
+  std::string opcode;      // full text
+  uint32_t static_id = 0;  // first static instruction that has it
 };
 
 struct DecodedKernel {
-  std::vector<DecodedInst> insts;        // parallel to the static table
-  std::vector<UnknownOpcode> unknown;    // each text once; treated as NOP only when asked for
+  std::vector<DecodedInst> insts;      // parallel to the static table
+  std::vector<UnknownOpcode> unknown;  // each text once; treated as NOP only when asked for
 };
 
 // Decodes a whole static table. Never fails: unknown opcodes are listed, the caller decides.

@@ -105,8 +105,7 @@ void WriteKernel(const KernelReport& k, const Running& total, const RunReport& r
 }
 
 void WriteMarks(const RunReport& run, LineWriter* out) {
-  out->Raw(absl::StrCat("sm89_status = ", std::string(Name(run.status)),
-                        run.status_detail.empty() ? "" : ": ", Printable(run.status_detail)));
+  out->Raw(absl::StrCat("sm89_status = ", StatusText(run)));
   for (const TraceMark& mark : run.marks) {
     out->Raw(absl::StrCat("sm89_mark = ", Printable(mark.kind), ": ", Printable(mark.detail)));
   }

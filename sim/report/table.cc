@@ -89,11 +89,7 @@ std::string Headline(const RunReport& run) {
                   "\n");
   absl::StrAppend(&text, "config  ", Printable(run.config_name), "  sha256 ", run.config_digest.substr(0, 12),
                   "\n");
-  absl::StrAppend(&text, "status  ", std::string(Name(run.status)));
-  if (run.status == RunStatus::kComplete && !IsComplete(run))
-    absl::StrAppend(&text, ", but the trace is partial");
-  if (!run.status_detail.empty()) absl::StrAppend(&text, ": ", Printable(run.status_detail));
-  text += "\n";
+  absl::StrAppend(&text, "status  ", StatusText(run), "\n");
   for (const TraceMark& mark : run.marks) {
     absl::StrAppend(&text, "MARK    ", Printable(mark.kind), ": ", Printable(mark.detail), "\n");
   }

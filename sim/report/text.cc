@@ -29,6 +29,13 @@ std::string Printable(const std::string& bytes) {
   return text;
 }
 
+std::string StatusText(const RunReport& report) {
+  std::string text(Name(report.status));
+  if (report.status == RunStatus::kComplete && !IsComplete(report)) text += ", but the trace is partial";
+  const bool says_more = !report.status_detail.empty() && report.status_detail != Name(report.status);
+  return says_more ? absl::StrCat(text, ": ", Printable(report.status_detail)) : text;
+}
+
 std::string MarkKinds(const RunReport& report) {
   return absl::StrJoin(report.marks, "; ",
                        [](std::string* out, const TraceMark& mark) { absl::StrAppend(out, mark.kind); });

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "sim/report/run_report.h"
+#include "sim/report/text.h"
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/sim_errors.h"
 #include "sim/tools/sim_output.h"
@@ -149,11 +150,7 @@ absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io
   const RunReport report = simulator->Report();
   RETURN_IF_ERROR(WriteResults(report, options, SecondsSince(start), outputs, io.out));
   const int code = ExitCodeOfRun(report);
-  if (code != kExitOk) {
-    io.err << "sm89-sim: " << Name(report.status)
-           << (code == kExitPartialTrace ? ", but the trace is partial" : "")
-           << (report.status_detail.empty() ? "" : ": ") << report.status_detail << "\n";
-  }
+  if (code != kExitOk) io.err << "sm89-sim: " << StatusText(report) << "\n";
   return code;
 }
 

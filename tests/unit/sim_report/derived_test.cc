@@ -97,6 +97,18 @@ TEST(IsComplete, NeedsEveryKernelWholeAndFinished) {
   EXPECT_TRUE(IsComplete(run)) << "a guess that the user asked for is a mark";
 }
 
+TEST(Text, Status) {
+  RunReport run = SampleReport();
+  EXPECT_EQ(StatusText(run), "complete");
+  run.kernels[0].info.complete = false;
+  EXPECT_EQ(StatusText(run), "complete, but the trace is partial");
+  run.status = RunStatus::kCancelled;
+  run.status_detail = "cancelled";
+  EXPECT_EQ(StatusText(run), "cancelled");
+  run.status_detail = "cycle 5\nwarp 3";
+  EXPECT_EQ(StatusText(run), "cancelled: cycle 5?warp 3");
+}
+
 TEST(Text, CompactNumbers) {
   const std::pair<uint64_t, const char*> rows[] = {{0, "0"},
                                                    {9999, "9999"},
