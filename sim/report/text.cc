@@ -33,7 +33,11 @@ std::string StatusText(const RunReport& report) {
   std::string text(Name(report.status));
   if (report.status == RunStatus::kComplete && !IsComplete(report)) text += ", but the trace is partial";
   const bool says_more = !report.status_detail.empty() && report.status_detail != Name(report.status);
-  return says_more ? absl::StrCat(text, ": ", Printable(report.status_detail)) : text;
+  if (!says_more) return text;
+  // A watchdog's dump has many lines: the JSON report holds them all.
+  const size_t end = report.status_detail.find('\n');
+  absl::StrAppend(&text, ": ", Printable(report.status_detail.substr(0, end)));
+  return end == std::string::npos ? text : text + " ...";
 }
 
 std::string MarkKinds(const RunReport& report) {

@@ -106,7 +106,7 @@ TEST(Text, Status) {
   run.status_detail = "cancelled";
   EXPECT_EQ(StatusText(run), "cancelled");
   run.status_detail = "cycle 5\nwarp 3";
-  EXPECT_EQ(StatusText(run), "cancelled: cycle 5?warp 3");
+  EXPECT_EQ(StatusText(run), "cancelled: cycle 5 ...");
 }
 
 TEST(Text, CompactNumbers) {
