@@ -20,7 +20,7 @@ struct IngestOptions {
   bool unknown_as_nop = false;  // treat unknown opcodes as NOP; marks the result
   uint64_t max_unpacked_bytes = uint64_t{1} << 40;  // of everything the input unpacks to
   uint64_t max_archive_members = 200'000;
-  const std::atomic<bool>* cancel = nullptr;        // polled at least every 100 ms of work
+  const std::atomic<bool>* cancel = nullptr;  // polled at least every 100 ms of work
   // Called now and then with (compressed bytes read, of all); may be empty.
   std::function<void(uint64_t done, uint64_t total)> progress;
 };
