@@ -80,6 +80,7 @@ class SimulatorImpl final : public Simulator {
     report.model_version = kModelVersion;
     report.trace_name = info.name;
     report.trace_digest = trace_->digest();
+    report.trace_kernels = static_cast<uint32_t>(info.kernels.size());
     report.config_name = options_.config.gpu.name;
     report.config_digest = options_.config.digest;
     report.core_khz = options_.config.gpu.clocks.core_khz;

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/strings/str_join.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
@@ -195,6 +196,15 @@ absl::Status LocateList(const std::string& root, IngestContext& context, TraceIn
   return absl::OkStatus();
 }
 
+// A folder and an archive of it are one trace and go by one name in results: "bfs.tar.zst" is "bfs".
+std::string WithoutPacking(const std::string& name) {
+  for (const absl::string_view packing : {".gz", ".xz", ".zst", ".bz2", ".tgz", ".txz", ".tar", ".zip"}) {
+    const absl::string_view rest = absl::StripSuffix(name, packing);
+    if (rest.size() != name.size() && !rest.empty()) return std::string(absl::StripSuffix(rest, ".tar"));
+  }
+  return name;
+}
+
 absl::Status LocateInArchive(InputFile& file, const std::string& temp_prefix, IngestContext& context,
                              TraceInput* input) {
   ASSIGN_OR_RETURN(input->unpacked, TempFolder::Create(temp_prefix));
@@ -227,6 +237,7 @@ absl::StatusOr<TraceInput> LocateTrace(const std::string& input, const std::stri
   ASSIGN_OR_RETURN(const std::unique_ptr<InputFile> file, InputFile::OpenPath(path.string()));
   ASSIGN_OR_RETURN(const ContentKind kind, KindOf(path.string(), *file, context));
   if (kind == ContentKind::kArchive) {
+    found.name = WithoutPacking(found.name);
     RETURN_IF_ERROR(LocateInArchive(*file, temp_prefix, context, &found));
     return found;
   }

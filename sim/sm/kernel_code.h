@@ -38,6 +38,7 @@ struct SmInst {
   LaneMask address_lanes = ~LaneMask{0};  // lanes whose addresses count (LDSM.x1: the first 8)
   bool bypass_l1 = false;
   bool writes_predicate = false;
+  bool arrives_only = false;      // BAR.ARV: counts at the barrier, does not wait
   bool variable_latency = false;  // consumers see a short-scoreboard wait
   uint8_t num_sources = 0;
   uint8_t num_dests = 0;

@@ -167,7 +167,7 @@ void Sm::FinishWarp(uint32_t slot, Cycle now) {
   --cta.live_warps;
   if (cta.live_warps == 0) {
     FinishCta(warp.cta, now);
-  } else if (cta.at_barrier == cta.live_warps) {
+  } else if (cta.at_barrier != 0 && cta.at_barrier >= cta.live_warps) {
     ReleaseBarrier(warp.cta, now);
   }
 }

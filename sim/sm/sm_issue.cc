@@ -145,7 +145,7 @@ void Sm::IssueControl(uint32_t slot, Cycle now) {
     case ControlOp::kReturn: hold(config_.exec.branch.latency_cycles, WarpState::kBranchResolving); break;
     case ControlOp::kBarrier: {
       if (warp.next.mask == 0) break;
-      warp.at_barrier = true;
+      warp.at_barrier = !inst.arrives_only;
       ++ctas_[warp.cta].at_barrier;
       break;
     }
@@ -178,7 +178,7 @@ void Sm::Advance(uint32_t slot, Cycle now) {
   const uint32_t cta = warp.cta;
   Reschedule(slot, now);
   // The last arrival opens the barrier, its own warp included.
-  if (ctas_[cta].active && ctas_[cta].at_barrier != 0 && ctas_[cta].at_barrier == ctas_[cta].live_warps) {
+  if (ctas_[cta].active && ctas_[cta].at_barrier != 0 && ctas_[cta].at_barrier >= ctas_[cta].live_warps) {
     ReleaseBarrier(cta, now);
   }
 }
