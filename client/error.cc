@@ -1,9 +1,11 @@
 #include "client/error.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "sm89/v1/rpc_status.pb.h"
 
@@ -80,21 +82,32 @@ absl::Status FromRecordedError(const std::string& code_name, const std::string& 
 }
 
 std::string FormatFault(const v1::Fault& fault) {
-  std::string text;
-  if (!fault.file().empty()) {
-    absl::StrAppend(&text, fault.file(), ":");
-    if (fault.line() > 0) absl::StrAppend(&text, fault.line(), ":");
-    text += " ";
-  }
+  std::string text = fault.file();
+  if (fault.line() > 0) absl::StrAppend(&text, ":", fault.line());
+  if (!text.empty()) text += ": ";
   text += fault.message();
-  std::string extra;
-  if (!fault.field().empty()) absl::StrAppend(&extra, fault.field());
-  if (!fault.value().empty()) absl::StrAppend(&extra, extra.empty() ? "found '" : " = '", fault.value(), "'");
+  std::string extra = fault.field();
+  if (!fault.value().empty()) absl::StrAppend(&extra, extra.empty() ? "" : " = ", "'", fault.value(), "'");
   if (!fault.expected().empty()) {
     absl::StrAppend(&extra, extra.empty() ? "" : ", ", "expected ", fault.expected());
   }
   if (!extra.empty()) absl::StrAppend(&text, " (", extra, ")");
   return text;
+}
+
+bool IsAboutFiles(const absl::Status& status) {
+  const std::optional<v1::ErrorDetail> detail = DetailOf(status);
+  if (!detail.has_value()) return false;
+  return std::any_of(detail->faults().begin(), detail->faults().end(),
+                     [](const v1::Fault& fault) { return !fault.file().empty(); });
+}
+
+uint64_t FaultsTotal(const v1::ErrorDetail& detail) {
+  const auto given = static_cast<uint64_t>(detail.faults_size());
+  uint64_t total = 0;
+  const auto stated = detail.metadata().find("faults_total");
+  const bool known = stated != detail.metadata().end() && absl::SimpleAtoi(stated->second, &total);
+  return known ? std::max(total, given) : given;
 }
 
 std::string CodeName(absl::StatusCode code) {

@@ -1,6 +1,7 @@
 #include "client/uploader.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "client/backoff.h"
@@ -43,7 +44,7 @@ class Uploader {
         return outcome_;
       }
       if (stop_.stop_requested()) return absl::CancelledError("interrupted");
-      if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) return status;  // resume later
+      if (CanGoOnLater(status)) return status;
       journal_.Forget(key_);
       if (!session_lost_) return status;
     }
@@ -57,13 +58,12 @@ class Uploader {
 
   absl::Status BeginSendFinalize() {
     session_lost_ = false;
-    v1::BeginUploadRequest begin;
-    begin.set_request_id(journal_.RequestIdFor(key_));
-    begin.set_display_name(file_.display_name());
-    begin.set_size_bytes(file_.size_bytes());
-    begin.set_sha256(sha256_);
-    *begin.mutable_options() = settings_.options;
-    CLIENT_ASSIGN_OR_RETURN(const v1::BeginUploadResponse begun, client_.BeginUpload(begin));
+    begin_.set_request_id(journal_.RequestIdFor(key_));
+    begin_.set_display_name(file_.display_name());
+    begin_.set_size_bytes(file_.size_bytes());
+    begin_.set_sha256(sha256_);
+    *begin_.mutable_options() = settings_.options;
+    CLIENT_ASSIGN_OR_RETURN(const v1::BeginUploadResponse begun, client_.BeginUpload(begin_));
     if (begun.has_existing()) {
       outcome_.known_already = outcome_.sent_bytes == 0;
       return AwaitReady(begun.existing());
@@ -77,13 +77,21 @@ class Uploader {
     return NoteLostSession(Finalize());
   }
 
-  // NOT_FOUND of the session (not of files that the trace's list names, which carries faults) means that the
-  // server has forgotten it: expired, or its answer to our request id is an old one.
+  // NOT_FOUND of the session (not of files that the trace's list names) means that the server has forgotten
+  // it: expired, or its answer to our request id is an old one.
   absl::Status NoteLostSession(absl::Status status) {
-    if (!absl::IsNotFound(status)) return status;
-    const auto detail = DetailOf(status);
-    session_lost_ = !detail.has_value() || detail->faults().empty();
+    session_lost_ = absl::IsNotFound(status) && !IsAboutFiles(status);
     return status;
+  }
+
+  // The error of a refused trace with all its faults: the RPC's own may have been cut.
+  absl::Status InFull(const absl::Status& status) {
+    const std::optional<v1::ErrorDetail> detail = DetailOf(status);
+    if (!detail.has_value() || FaultsTotal(*detail) == static_cast<uint64_t>(detail->faults_size()))
+      return status;
+    const absl::StatusOr<v1::BeginUploadResponse> again = client_.BeginUpload(begin_);
+    if (!again.ok() || again->existing().state() != v1::Trace::INVALID) return status;
+    return WithDetail(status, again->existing().error());
   }
 
   absl::Status SendAll() {
@@ -97,6 +105,12 @@ class Uploader {
       CLIENT_RETURN_IF_ERROR(AskCommitted(before, status));
       if (complete_) return absl::OkStatus();
     }
+  }
+
+  // The next run of the program resumes: the session is kept in the journal.
+  static bool CanGoOnLater(const absl::Status& status) {
+    return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+           absl::IsResourceExhausted(status);
   }
 
   // ABORTED: another stream holds the session (ours from before the break, most likely). OUT_OF_RANGE: our
@@ -160,7 +174,7 @@ class Uploader {
       if (trace.ok()) return AwaitReady(*std::move(trace));
       if (stop_.stop_requested()) return absl::CancelledError("interrupted");
       if (absl::IsDeadlineExceeded(trace.status())) continue;  // still validating
-      if (!absl::IsUnavailable(trace.status())) return trace.status();
+      if (!absl::IsUnavailable(trace.status())) return InFull(trace.status());
       if (settings_.on_retry) settings_.on_retry(trace.status(), committed_);
       if (!backoff_.Wait(stop_)) return trace.status();
     }
@@ -191,6 +205,7 @@ class Uploader {
   Backoff backoff_;
   std::string sha256_;
   std::string key_;
+  v1::BeginUploadRequest begin_;
   std::string upload_;
   uint64_t chunk_bytes_ = kChunkBytesMax;
   uint64_t committed_ = 0;

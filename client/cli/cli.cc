@@ -98,17 +98,14 @@ size_t EditDistance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-// The command that a misspelt first word most likely means; empty when none is near.
-std::string NearestCommand(const CLI::App& app, const std::vector<std::string>& args) {
-  const auto word =
-      std::find_if(args.begin(), args.end(), [](const std::string& a) { return !a.starts_with("-"); });
+// The command that a misspelt word most likely means; empty when none is near.
+std::string NearestCommand(const CLI::App& app, const std::string& word) {
   constexpr size_t kWordMax = 32;  // the distance is quadratic
-  if (word == args.end() || word->size() > kWordMax) return "";
+  if (word.size() > kWordMax) return "";
   std::string best;
   size_t best_distance = 3;  // farther is another word, not a slip
   for (const CLI::App* command : app.get_subcommands(nullptr)) {
-    const size_t distance = EditDistance(*word, command->get_name());
-    if (distance == 0) return "";
+    const size_t distance = EditDistance(word, command->get_name());
     if (distance < best_distance) {
       best = command->get_name();
       best_distance = distance;
@@ -127,11 +124,13 @@ std::string ChosenPath(const CLI::App& app) {
   return path;
 }
 
-absl::Status UsageError(const CLI::App& app, const std::vector<std::string>& args, const std::string& what) {
+absl::Status UsageError(const CLI::App& app, const std::string& what) {
   std::string text = what;
-  if (const std::string nearest = app.get_subcommands().empty() ? NearestCommand(app, args) : "";
-      !nearest.empty()) {
-    absl::StrAppend(&text, "; did you mean 'sm89 ", nearest, "'?");
+  const std::vector<std::string> left = app.remaining();
+  if (app.get_subcommands().empty() && !left.empty() && !left.front().starts_with("-")) {
+    text = absl::StrCat("there is no command '", left.front(), "'");
+    const std::string nearest = NearestCommand(app, left.front());
+    if (!nearest.empty()) absl::StrAppend(&text, "; did you mean 'sm89 ", nearest, "'?");
   }
   absl::StrAppend(&text, "\n  see '", ChosenPath(app), " --help'");
   return absl::InvalidArgumentError(text);
@@ -157,7 +156,7 @@ bool Parse(CLI::App& app, Context& context, std::vector<std::string> args, int* 
     // The flag may stand behind the place where parsing ended.
     context.flags.json = context.flags.json || (std::count(given.begin(), given.end(), "--json") > 0 &&
                                                 std::count(given.begin(), given.end(), "result") == 0);
-    ShowError(context, UsageError(app, given, error.what()));
+    ShowError(context, UsageError(app, error.what()));
     *code = kExitInvalid;
   }
   return false;
@@ -169,12 +168,12 @@ int RunCli(const std::vector<std::string>& args, Terminal& terminal, const Envir
            std::stop_token stop) {
   Context context(terminal, environment, std::move(stop));
   CLI::App app(kDescription, "sm89");
-  app.footer(kFooter);
   app.require_subcommand(1);
   app.get_formatter()->column_width(26);
   AddGlobalOptions(app, context.flags);
   AddCommands(app, context);
   LetGlobalsFallThrough(app);
+  app.footer(kFooter);  // after the commands, which would take it over
   if (args.empty()) {
     terminal.err() << app.help();
     return kExitInvalid;

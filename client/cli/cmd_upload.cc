@@ -115,7 +115,7 @@ void AddIngestOptions(CLI::App& command, UploadFlags& flags) {
 }
 
 bool IsLocalPath(const std::string& text) {
-  if (text.rfind("traces/", 0) == 0 && !std::filesystem::exists(text)) return false;
+  if (text.starts_with("traces/")) return false;
   std::error_code ignored;
   return text.find('/') != std::string::npos || std::filesystem::exists(text, ignored);
 }

@@ -11,11 +11,12 @@ constexpr char kBash[] = R"sh(# bash completion of sm89: source <(sm89 completio
 _sm89() {
   local cur="${COMP_WORDS[COMP_CWORD]}" line
   COMPREPLY=()
-  # bash splits --option=value at the '=': the program puts it together again.
+  # bash splits --option=value at the '=': the program puts it together again, and the value is all of cur.
+  if [[ "$cur" == "=" ]]; then cur=""; fi
   while IFS= read -r line; do
     if [[ "$line" == ":files" ]]; then
       compopt -o default -o filenames 2>/dev/null
-      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$([[ "$cur" == "=" ]] || printf %s "$cur")")
+      while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur")
     else
       COMPREPLY+=("$line")
     fi
@@ -54,9 +55,7 @@ end
 complete -c sm89 -f -a "(__sm89_complete)"
 )sh";
 
-bool StartsWith(const std::string& text, const std::string& prefix) {
-  return text.rfind(prefix, 0) == 0;
-}
+bool StartsWith(const std::string& text, const std::string& prefix) { return text.rfind(prefix, 0) == 0; }
 
 // Names that are completed from the server, by the option or positional that takes them.
 const std::map<std::string, NameKind>& KindsByOption() {

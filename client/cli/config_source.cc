@@ -42,9 +42,9 @@ std::string IdFor(const std::string& path, const std::string& text) {
 }  // namespace
 
 bool IsConfigFile(const std::string& text) {
+  if (text.starts_with("configs/")) return false;
   std::error_code ignored;
-  return std::filesystem::exists(text, ignored) ||
-         (text.find('/') != std::string::npos && text.rfind("configs/", 0) != 0);
+  return text.find('/') != std::string::npos || std::filesystem::is_regular_file(text, ignored);
 }
 
 absl::StatusOr<std::string> ReadConfigFile(const std::string& path) {

@@ -10,7 +10,7 @@
 
 namespace sm89::client {
 
-// True when a file of that name is here (a bare word that is no file is a name).
+// "configs/x" is always a name, another text with a '/' always a path; a bare word is a file if there is one.
 bool IsConfigFile(const std::string& text);
 
 // The text of a configuration file; errors say which file.

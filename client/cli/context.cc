@@ -74,18 +74,18 @@ void Context::PrintJson(const nlohmann::ordered_json& value) {
 
 std::string ErrorText(const absl::Status& status, const Settings& settings) {
   std::string text = Headline(status, settings);
-  const std::optional<v1::ErrorDetail> detail = DetailOf(status);
-  if (detail.has_value()) {
+  if (const std::optional<v1::ErrorDetail> detail = DetailOf(status);
+      detail.has_value() && detail->faults_size() > 0) {
+    // What follows the first line of such a message lists the faults, which come below.
+    text = text.substr(0, text.find('\n'));
     const int shown = std::min(detail->faults_size(), kFaultsShown);
     for (int i = 0; i < shown; ++i) {
       const std::string line = FormatFault(detail->faults(i));
-      // A message that is itself the one fault need not be said twice.
-      if (text.find(line) != std::string::npos) continue;
+      if (line == text) continue;
       absl::StrAppend(&text, "\n  ", line);
     }
-    if (detail->faults_size() > shown) {
-      absl::StrAppend(&text, "\n  and ", detail->faults_size() - shown, " more (all of them with --json)");
-    }
+    const uint64_t rest = FaultsTotal(*detail) - static_cast<uint64_t>(shown);
+    if (rest > 0) absl::StrAppend(&text, "\n  and ", rest, " more");
   }
   const std::string advice = Advice(status, settings);
   if (!advice.empty()) absl::StrAppend(&text, "\n  ", advice);

@@ -1,7 +1,5 @@
 #include "client/cli/exit_code.h"
 
-#include <optional>
-
 #include "client/error.h"
 
 namespace sm89::client {
@@ -12,12 +10,10 @@ ExitCode ExitCodeOf(const absl::Status& status) {
       return kExitOk;
     case absl::StatusCode::kCancelled:
       return kExitInterrupted;
-    case absl::StatusCode::kNotFound: {
-      // Faults are about an input, e.g. files that a trace's list names: the input is bad, nothing that was
-      // asked for by name is missing.
-      const std::optional<v1::ErrorDetail> detail = DetailOf(status);
-      return detail.has_value() && detail->faults_size() > 0 ? kExitInvalid : kExitNotFound;
-    }
+    case absl::StatusCode::kNotFound:
+      // Files that a trace's list names are an input that is bad; nothing that was asked for by name is
+      // missing.
+      return IsAboutFiles(status) ? kExitInvalid : kExitNotFound;
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kOutOfRange:
     case absl::StatusCode::kFailedPrecondition:

@@ -26,7 +26,8 @@ ProgressLine::ProgressLine(Terminal& terminal, bool quiet, Clock clock)
     : terminal_(terminal),
       quiet_(quiet),
       in_place_(terminal.err_is_terminal && !terminal.dumb),
-      clock_(std::move(clock)) {}
+      clock_(std::move(clock)),
+      last_(clock_()) {}
 
 ProgressLine::~ProgressLine() { Clear(); }
 
@@ -34,13 +35,15 @@ void ProgressLine::Update(const std::string& text, double fraction) {
   if (quiet_) return;
   const auto now = clock_();
   const std::chrono::milliseconds gap = in_place_ ? kRedrawMin : std::chrono::milliseconds(kPlainMin);
-  if (shown_once_ && now - last_ < gap) return;
-  shown_once_ = true;
+  // The first drawing on a terminal comes at once; what takes only moments prints no line elsewhere.
+  const bool at_once = in_place_ && !drawn_;
+  if (!at_once && now - last_ < gap) return;
   last_ = now;
   std::string line = text;
   if (fraction >= 0) {
     const std::string percent = absl::StrFormat("%3.0f%% ", std::clamp(fraction, 0.0, 1.0) * 100);
-    line = in_place_ ? absl::StrCat(Bar(fraction, kBarColumns), " ", percent, text) : absl::StrCat(percent, text);
+    line = in_place_ ? absl::StrCat(Bar(fraction, kBarColumns), " ", percent, text)
+                     : absl::StrCat(percent, text);
   }
   if (!in_place_) {
     terminal_.err() << Printable(line) << '\n' << std::flush;

@@ -34,8 +34,7 @@ class ProgressLine {
   bool in_place_;
   Clock clock_;
   bool drawn_ = false;
-  bool shown_once_ = false;
-  std::chrono::steady_clock::time_point last_{};
+  std::chrono::steady_clock::time_point last_;
 };
 
 // "[#####.....]" of `columns` characters in all.

@@ -26,7 +26,8 @@ void AddIngestOptions(CLI::App& command, UploadFlags& flags);
 // Packs (a folder or list), uploads with a progress line, waits for the validation.
 absl::StatusOr<UploadOutcome> UploadPath(Context& context, const std::string& path, const UploadFlags& flags);
 
-// `text` is a path when something is there or when it looks like one; else the name of a trace.
+// "traces/x" is always a name, another text with a '/' always a path; a bare word is a path if something is
+// there.
 bool IsLocalPath(const std::string& text);
 
 }  // namespace sm89::client

@@ -43,9 +43,9 @@ inline bool WaitUntil(double seconds, const std::function<bool()>& done) {
 class ChildProcess {
  public:
   struct Spec {
-    std::vector<std::string> argv;  // [0] is the program's path
-    std::string out_path;           // appended to
-    std::string err_path;           // may be the same
+    std::vector<std::string> argv;                   // [0] is the program's path
+    std::string out_path;                            // appended to
+    std::string err_path;                            // may be the same
     std::map<std::string, std::string> environment;  // on top of ours; "" removes
   };
 

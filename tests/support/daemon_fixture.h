@@ -51,7 +51,8 @@ class DaemonFixture {
     if (!process_->started()) return ::testing::AssertionFailure() << "sm89d cannot be started";
     const bool ready = WaitUntil(kStartSeconds, [this] { return process_->Ended() || ReadReady(); });
     if (ready && !process_->Ended()) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "sm89d is not ready (exit code " << process_->exit_code() << ")\n" << log();
+    return ::testing::AssertionFailure() << "sm89d is not ready (exit code " << process_->exit_code() << ")\n"
+                                         << log();
   }
   // Starts it without waiting, for tests in which it must refuse to start.
   void Launch() {
@@ -61,7 +62,8 @@ class DaemonFixture {
   // SIGTERM and wait for the end.
   ::testing::AssertionResult Stop(double seconds = 60) {
     process_->Signal(SIGTERM);
-    if (!process_->WaitEnded(seconds)) return ::testing::AssertionFailure() << "sm89d does not end\n" << log();
+    if (!process_->WaitEnded(seconds))
+      return ::testing::AssertionFailure() << "sm89d does not end\n" << log();
     const int code = process_->exit_code();
     process_.reset();
     if (code == 0) return ::testing::AssertionSuccess();
@@ -86,9 +88,10 @@ class DaemonFixture {
   // The command line client against this daemon.
   ProgramResult Cli(std::vector<std::string> args, double timeout_seconds = 120) const {
     args.insert(args.begin(), Program("sm89"));
-    return RunProgram(args, temp_.path(),
-                      {{"SM89_ADDRESS", grpc_}, {"HOME", temp_.path()}, {"XDG_CONFIG_HOME", ""}, {"XDG_STATE_HOME", ""}},
-                      timeout_seconds);
+    return RunProgram(
+        args, temp_.path(),
+        {{"SM89_ADDRESS", grpc_}, {"HOME", temp_.path()}, {"XDG_CONFIG_HOME", ""}, {"XDG_STATE_HOME", ""}},
+        timeout_seconds);
   }
 
  private:
