@@ -120,18 +120,21 @@ class Parser {
 
   void RequireNotAbove(std::string_view low_name, uint64_t low, std::string_view high_name, uint64_t high) {
     if (low <= high) return;
-    Add({}, std::string(low_name), absl::StrCat(low), absl::StrCat("at most ", Av(high_name), " (", high, ")"),
-        "the settings contradict each other");
+    Add({}, std::string(low_name), absl::StrCat(low),
+        absl::StrCat("at most ", Av(high_name), " (", high, ")"), "the settings contradict each other");
   }
 
   void CheckRelations() {
     const JobSettings& jobs = config_.jobs;
-    RequireNotAbove("default_wall_seconds", jobs.default_wall_seconds, "max_wall_seconds", jobs.max_wall_seconds);
-    RequireNotAbove("default_memory_bytes", jobs.default_memory_bytes, "max_memory_bytes", jobs.max_memory_bytes);
+    RequireNotAbove("default_wall_seconds", jobs.default_wall_seconds, "max_wall_seconds",
+                    jobs.max_wall_seconds);
+    RequireNotAbove("default_memory_bytes", jobs.default_memory_bytes, "max_memory_bytes",
+                    jobs.max_memory_bytes);
     if (jobs.max_cycles != 0) {
       RequireNotAbove("default_cycles", jobs.default_cycles, "max_cycles", jobs.max_cycles);
     }
-    RequireNotAbove("three times heartbeat_ms", 3 * config_.pool.heartbeat_ms, "lease_ms", config_.pool.lease_ms);
+    RequireNotAbove("three times heartbeat_ms", 3 * config_.pool.heartbeat_ms, "lease_ms",
+                    config_.pool.lease_ms);
     if (config_.data_dir.empty()) Add({}, "data_dir", "", "a folder", "the data folder has no name");
   }
 
@@ -156,7 +159,8 @@ class Parser {
     Apply(place, name, Sv(absl::StripAsciiWhitespace(Av(line.substr(equals + 1)))));
   }
 
-  void Add(const Place& place, std::string field, std::string value, std::string expected, std::string message) {
+  void Add(const Place& place, std::string field, std::string value, std::string expected,
+           std::string message) {
     Fault fault;
     fault.file = place.file;
     fault.line = place.line;

@@ -27,8 +27,8 @@ struct ListenSettings {
 };
 
 struct PoolSettings {
-  uint64_t workers = 0;         // 0 = one per core
-  std::string worker_program;   // empty = sm89-worker beside the daemon
+  uint64_t workers = 0;        // 0 = one per core
+  std::string worker_program;  // empty = sm89-worker beside the daemon
   uint64_t heartbeat_ms = 0;
   uint64_t lease_ms = 0;
   uint64_t start_timeout_seconds = 0;
@@ -59,10 +59,10 @@ struct UploadSettings {
   uint64_t max_unpacked_bytes = 0;
   uint64_t max_open = 0;
   uint64_t max_traces = 0;
-  uint64_t idle_seconds = 0;      // of one write stream
-  uint64_t expiry_seconds = 0;    // of an upload that nobody goes on with
-  uint64_t min_free_bytes = 0;    // disk reserve
-  uint64_t ingests = 0;           // read at the same time
+  uint64_t idle_seconds = 0;    // of one write stream
+  uint64_t expiry_seconds = 0;  // of an upload that nobody goes on with
+  uint64_t min_free_bytes = 0;  // disk reserve
+  uint64_t ingests = 0;         // read at the same time
   uint64_t ingest_memory_bytes = 0;
   uint64_t ingest_wall_seconds = 0;
   uint64_t max_configs = 0;
@@ -111,8 +111,8 @@ struct ServerSettingValue {
   std::string value;
 };
 
-// `text` is the file's content (may be empty), `file_label` its name in messages. All faults of file and flags
-// at once: InputError, INVALID_ARGUMENT.
+// `text` is the file's content (may be empty), `file_label` its name in messages. All faults of file and
+// flags at once: InputError, INVALID_ARGUMENT.
 absl::StatusOr<ServerConfig> ParseServerConfig(const std::string& file_label, std::string_view text,
                                                std::span<const ServerSettingValue> flags);
 

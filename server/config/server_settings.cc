@@ -15,7 +15,8 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr uint64_t kTiB = uint64_t{1} << 40;
 constexpr uint64_t kDay = 24 * 3600;
 
-#define SM89_MEMBER(member) [](ServerConfig& c) -> auto& { return c.member; }
+#define SM89_MEMBER(member) \
+  [](ServerConfig & c) -> auto& { return c.member; }
 
 constexpr ServerSettingRow Text(std::string_view name, std::string_view default_value, std::string_view help,
                                 std::string& (*member)(ServerConfig&)) {
@@ -49,7 +50,8 @@ constexpr ServerSettingRow kRows[] = {
          "host:port of the gRPC API; empty = Unix socket only. There is no authentication yet: keep it on "
          "loopback or a trusted network.",
          SM89_MEMBER(listen.address)),
-    Text("unix_socket", "", "Path of the Unix socket for workers and local clients; empty = DATA_DIR/sm89.sock.",
+    Text("unix_socket", "",
+         "Path of the Unix socket for workers and local clients; empty = DATA_DIR/sm89.sock.",
          SM89_MEMBER(listen.unix_socket)),
     Text("metrics_address", "127.0.0.1:9089", "host:port of /metrics for Prometheus; empty = none.",
          SM89_MEMBER(listen.metrics_address)),
@@ -75,7 +77,8 @@ constexpr ServerSettingRow kRows[] = {
     Number("start_timeout_seconds", "s", {1, 600}, "30", "A new worker must have dialled in after this time.",
            SM89_MEMBER(pool.start_timeout_seconds)),
     Number("reattach_grace_seconds", "s", {1, kDay}, "30",
-           "A worker without contact, or left by an earlier daemon, has this long to come back before its job is "
+           "A worker without contact, or left by an earlier daemon, has this long to come back before its "
+           "job is "
            "queued again.",
            SM89_MEMBER(pool.reattach_grace_seconds)),
     Number("kill_grace_ms", "ms", {0, 60'000}, "500", "Between SIGTERM and SIGKILL of a worker.",
@@ -123,9 +126,11 @@ constexpr ServerSettingRow kRows[] = {
           "A WriteUpload stream that brings nothing for this long is ended; what it brought stays.",
           SM89_MEMBER(uploads.idle_seconds)),
     Limit("upload_expiry_seconds", "s", {60, 365 * kDay}, "1d",
-          "An upload that nobody went on with for this long is dropped.", SM89_MEMBER(uploads.expiry_seconds)),
+          "An upload that nobody went on with for this long is dropped.",
+          SM89_MEMBER(uploads.expiry_seconds)),
     Limit("min_free_bytes", "bytes", {0, 16 * kTiB}, "1GiB",
-          "Disk space that uploads leave free; they are refused past it.", SM89_MEMBER(uploads.min_free_bytes)),
+          "Disk space that uploads leave free; they are refused past it.",
+          SM89_MEMBER(uploads.min_free_bytes)),
     Number("ingests", "", {1, 64}, "2", "Uploads that are read and validated at the same time.",
            SM89_MEMBER(uploads.ingests)),
     Limit("ingest_memory_bytes", "bytes", {128 * kMiB, kTiB}, "8GiB",

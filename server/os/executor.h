@@ -11,7 +11,8 @@
 
 namespace sm89 {
 
-// Tasks start in the order of Post. The queue has a bound so that a flood is refused, not stored. Thread-safe.
+// Tasks start in the order of Post. The queue has a bound so that a flood is refused, not stored.
+// Thread-safe.
 class Executor {
  public:
   using Task = std::function<void()>;

@@ -239,7 +239,7 @@ bool IsValidUtf8(std::string_view text) {
   return true;
 }
 
-bool IsPlainName(std::string_view name) {
+bool IsSafeFileName(std::string_view name) {
   constexpr size_t kNameBytesMax = 200;
   if (name.empty() || name.size() > kNameBytesMax || !IsValidUtf8(name)) return false;
   if (name.front() == '.' || name.front() == '-' || name.back() == '.' || name.back() == ' ') return false;

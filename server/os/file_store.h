@@ -1,7 +1,7 @@
 // The only road to files. An interface, so that tests inject full disks and I/O errors.
 //
 // Errors: see errno_status.h; a full disk is RESOURCE_EXHAUSTED. Paths are the caller's; names that came
-// from a user never become paths unless IsPlainName accepted them.
+// from a user never become paths unless IsSafeFileName accepted them.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ absl::StatusOr<std::string> ReadWholeFile(FileStore& files, const std::string& p
 
 // True for a name that stays inside its folder on any file system: 1..200 bytes of valid UTF-8, no '/',
 // '\\' or control character, not starting with '.' or '-', not ending with '.' or ' '.
-bool IsPlainName(std::string_view name);
+bool IsSafeFileName(std::string_view name);
 
 bool IsValidUtf8(std::string_view text);
 

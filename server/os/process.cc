@@ -26,7 +26,8 @@
 namespace sm89 {
 namespace {
 
-// What handle and reaper share. `reaped` guards every signal: once set, the pid may belong to another process.
+// What handle and reaper share. `reaped` guards every signal: once set, the pid may belong to another
+// process.
 struct Child {
   pid_t pid = -1;
   Mutex mutex;
@@ -126,7 +127,8 @@ class PidfdLauncher final : public ProcessLauncher {
 
   absl::StatusOr<std::unique_ptr<Process>> Start(const ProcessSpec& spec, ExitCallback on_exit) override {
     SpawnOptions options;
-    if (const int error = options.Set(spec); error != 0) return ErrnoStatus(error, "cannot prepare a process");
+    if (const int error = options.Set(spec); error != 0)
+      return ErrnoStatus(error, "cannot prepare a process");
     std::vector<std::string> argv = {spec.program};
     argv.insert(argv.end(), spec.args.begin(), spec.args.end());
     auto child = std::make_shared<Child>();

@@ -27,8 +27,8 @@ struct ProcessSpec {
 };
 
 struct ProcessExit {
-  int code = 0;                // when signal == 0
-  int signal = 0;              // what killed it
+  int code = 0;    // when signal == 0
+  int signal = 0;  // what killed it
   uint64_t max_rss_bytes = 0;
 
   bool success() const { return signal == 0 && code == 0; }

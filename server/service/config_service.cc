@@ -123,7 +123,8 @@ class ConfigServiceImpl final : public v1::ConfigService::CallbackService {
 
   Unary* ListConfigs(Context* context, const v1::ListConfigsRequest* request,
                      v1::ListConfigsResponse* response) override {
-    return RunUnary(context, executor_, kSubject, [this, request, response] { return List(*request, response); });
+    return RunUnary(context, executor_, kSubject,
+                    [this, request, response] { return List(*request, response); });
   }
 
   Unary* GetConfig(Context* context, const v1::GetConfigRequest* request, v1::Config* response) override {
@@ -137,7 +138,8 @@ class ConfigServiceImpl final : public v1::ConfigService::CallbackService {
     });
   }
 
-  Unary* GetSchema(Context* context, const v1::GetSchemaRequest* request, v1::GetSchemaResponse* response) override {
+  Unary* GetSchema(Context* context, const v1::GetSchemaRequest* request,
+                   v1::GetSchemaResponse* response) override {
     return RunUnary(context, executor_, kSubject, [request, response]() -> absl::Status {
       for (const SettingInfo& info : SettingsSchema()) {
         if (request->group().empty() || request->group() == info.group) {
@@ -158,13 +160,16 @@ class ConfigServiceImpl final : public v1::ConfigService::CallbackService {
                     [this, request, response] { return Validate(*request, response); });
   }
 
-  Unary* CreateConfig(Context* context, const v1::CreateConfigRequest* request, v1::Config* response) override {
-    return RunUnary(context, executor_, kSubject, [this, request, response] { return Create(*request, response); });
+  Unary* CreateConfig(Context* context, const v1::CreateConfigRequest* request,
+                      v1::Config* response) override {
+    return RunUnary(context, executor_, kSubject,
+                    [this, request, response] { return Create(*request, response); });
   }
 
   Unary* DiffConfigs(Context* context, const v1::DiffConfigsRequest* request,
                      v1::DiffConfigsResponse* response) override {
-    return RunUnary(context, executor_, kSubject, [this, request, response] { return Diff(*request, response); });
+    return RunUnary(context, executor_, kSubject,
+                    [this, request, response] { return Diff(*request, response); });
   }
 
   Unary* DeleteConfig(Context* context, const v1::DeleteConfigRequest* request,
@@ -199,7 +204,8 @@ class ConfigServiceImpl final : public v1::ConfigService::CallbackService {
   absl::Status Validate(const v1::ValidateConfigRequest& request, v1::ValidateConfigResponse* response) {
     ASSIGN_OR_RETURN(const std::string base, OptionalConfigId("base", request.base()));
     ASSIGN_OR_RETURN(const auto overrides, ToOverrides("overrides", request.overrides()));
-    const absl::StatusOr<Config> config = configs_.Validate(base, request.text(), overrides, request.strict());
+    const absl::StatusOr<Config> config =
+        configs_.Validate(base, request.text(), overrides, request.strict());
     if (config.ok()) {
       response->set_valid(true);
       response->set_digest(config->digest);

@@ -11,7 +11,8 @@
 namespace sm89 {
 namespace {
 
-// A reader that misses files inside the upload says NOT_FOUND; to a client that would read as "no such upload".
+// A reader that misses files inside the upload says NOT_FOUND; to a client that would read as "no such
+// upload".
 absl::Status ForClient(const absl::Status& status) {
   const std::vector<Fault> faults = FaultsOf(status);
   if (!absl::IsNotFound(status) || faults.empty()) return status;
@@ -40,8 +41,8 @@ FinalizeCall::FinalizeCall(TraceManager& traces, Executor& executor, const v1::F
 }
 
 void FinalizeCall::Start(const std::shared_ptr<Shared>& shared, TraceManager& traces, const std::string& id) {
-  const uint64_t ticket = traces.Finalize(
-      id, [shared](const absl::StatusOr<TraceRecord>& result) { Answer(*shared, result); });
+  const uint64_t ticket =
+      traces.Finalize(id, [shared](const absl::StatusOr<TraceRecord>& result) { Answer(*shared, result); });
   bool gone = false;
   {
     MutexLock lock(shared->mutex);

@@ -169,7 +169,8 @@ absl::Status FromGrpc(const grpc::Status& status) {
   if (faults.empty()) return plain;
   // The text stays as it came: InputError would list the faults in it once more.
   const absl::Status carrier = InputError(code, "", faults);
-  carrier.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) { plain.SetPayload(url, payload); });
+  carrier.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { plain.SetPayload(url, payload); });
   return plain;
 }
 

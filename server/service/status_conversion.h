@@ -1,5 +1,5 @@
-// absl::Status <-> grpc::Status. Every error carries "grpc-status-details-bin": an RpcStatus (the wire shape of
-// google.rpc.Status) with one ErrorDetail packed as "type.googleapis.com/sm89.v1.ErrorDetail".
+// absl::Status <-> grpc::Status. Every error carries "grpc-status-details-bin": an RpcStatus (the wire shape
+// of google.rpc.Status) with one ErrorDetail packed as "type.googleapis.com/sm89.v1.ErrorDetail".
 //
 // A peer accepts about 8 KiB of trailing metadata in all, so an RPC's error is cut to fit: long texts end in
 // "...", and metadata["faults_total"] says how many faults there are when not all are there. Error details

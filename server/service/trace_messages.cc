@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t kTextBytes = 4096;
 constexpr size_t kFilterBytes = 1000;
-constexpr char kFilterSyntax[] = "terms joined by AND: state=UPLOADING|VALIDATING|READY|INVALID, display_name:part";
+constexpr char kFilterSyntax[] =
+    "terms joined by AND: state=UPLOADING|VALIDATING|READY|INVALID, display_name:part";
 
 constexpr TraceState kStates[] = {TraceState::kUploading, TraceState::kValidating, TraceState::kReady,
                                   TraceState::kInvalid};
@@ -27,7 +28,8 @@ absl::Status ReadTerm(absl::string_view term, TraceFilter* filter) {
       if (Sv(term) == Name(state)) filter->state = state;
     }
     if (filter->state.has_value()) return absl::OkStatus();
-  } else if (absl::ConsumePrefix(&term, "display_name:") && filter->display_name_part.empty() && !term.empty()) {
+  } else if (absl::ConsumePrefix(&term, "display_name:") && filter->display_name_part.empty() &&
+             !term.empty()) {
     filter->display_name_part = std::string(term);
     return absl::OkStatus();
   }

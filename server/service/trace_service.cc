@@ -27,7 +27,8 @@ constexpr Duration kIdleCheck = std::chrono::seconds(1);
 
 class TraceServiceImpl final : public v1::TraceService::CallbackService {
  public:
-  TraceServiceImpl(TraceManager& traces, Executor& executor, const Clock& clock, const TraceServiceOptions& options)
+  TraceServiceImpl(TraceManager& traces, Executor& executor, const Clock& clock,
+                   const TraceServiceOptions& options)
       : traces_(traces),
         executor_(executor),
         options_(options),

@@ -21,7 +21,8 @@ grpc::ServerUnaryReactor* RunUnary(grpc::CallbackServerContext* context, Executo
   const bool accepted = executor.Post([context, reactor, subject, work = std::move(work)] {
     // Nobody waits for the answer any more: deadline passed or client gone.
     if (context->IsCancelled()) {
-      reactor->Finish(grpc::Status(grpc::StatusCode::CANCELLED, "the call was cancelled before it was served"));
+      reactor->Finish(
+          grpc::Status(grpc::StatusCode::CANCELLED, "the call was cancelled before it was served"));
       return;
     }
     reactor->Finish(ToGrpc(work(), subject));

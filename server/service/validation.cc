@@ -31,8 +31,8 @@ absl::Status FieldError(std::string_view field, std::string_view value, std::str
   return InputError(absl::StatusCode::kInvalidArgument, fault);
 }
 
-absl::StatusOr<std::string> ParseName(std::string_view field, std::string_view name, std::string_view collection,
-                                      bool (*is_id)(std::string_view)) {
+absl::StatusOr<std::string> ParseName(std::string_view field, std::string_view name,
+                                      std::string_view collection, bool (*is_id)(std::string_view)) {
   const std::string prefix = absl::StrCat(Av(collection), "/");
   if (name.substr(0, prefix.size()) == prefix && is_id(name.substr(prefix.size()))) {
     return std::string(name.substr(prefix.size()));

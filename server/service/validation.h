@@ -20,8 +20,8 @@ absl::Status FieldError(std::string_view field, std::string_view value, std::str
                         std::string_view message);
 
 // "traces/abc" with collection "traces" -> "abc". The id must satisfy `is_id`.
-absl::StatusOr<std::string> ParseName(std::string_view field, std::string_view name, std::string_view collection,
-                                      bool (*is_id)(std::string_view));
+absl::StatusOr<std::string> ParseName(std::string_view field, std::string_view name,
+                                      std::string_view collection, bool (*is_id)(std::string_view));
 
 // A UUID in its usual form, or empty.
 absl::Status CheckRequestId(std::string_view request_id);

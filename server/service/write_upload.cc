@@ -18,7 +18,9 @@ WriteUploadCall::WriteUploadCall(TraceManager& traces, Executor& executor, IdleW
   StartRead(&request_);
 }
 
-void WriteUploadCall::OnReadDone(bool ok) { Post(ok ? &WriteUploadCall::TakeChunk : &WriteUploadCall::EndBroken); }
+void WriteUploadCall::OnReadDone(bool ok) {
+  Post(ok ? &WriteUploadCall::TakeChunk : &WriteUploadCall::EndBroken);
+}
 
 void WriteUploadCall::OnDone() {
   idle_.Remove(this);
@@ -57,7 +59,8 @@ void WriteUploadCall::EndBroken() {
     const absl::StatusOr<uint64_t> committed = stream_->Finish();
     kept = committed.ok() ? absl::StrCat(*committed, " bytes") : std::string(committed.status().message());
   }
-  if (context_->IsCancelled()) return End(absl::CancelledError(absl::StrCat("the stream was cut; kept: ", kept)));
+  if (context_->IsCancelled())
+    return End(absl::CancelledError(absl::StrCat("the stream was cut; kept: ", kept)));
   End(absl::InvalidArgumentError(absl::StrCat(
       "the stream ended without finish=true, or with a message that could not be read; kept: ", kept)));
 }

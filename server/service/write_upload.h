@@ -19,8 +19,8 @@ namespace sm89 {
 // cannot be parsed look alike here, so that only finish=true ends a stream well. Deletes itself when done.
 class WriteUploadCall final : public grpc::ServerReadReactor<v1::WriteUploadRequest> {
  public:
-  WriteUploadCall(TraceManager& traces, Executor& executor, IdleWatch& idle, grpc::CallbackServerContext* context,
-                  v1::WriteUploadResponse* response);
+  WriteUploadCall(TraceManager& traces, Executor& executor, IdleWatch& idle,
+                  grpc::CallbackServerContext* context, v1::WriteUploadResponse* response);
 
   void OnReadDone(bool ok) override;
   void OnDone() override;

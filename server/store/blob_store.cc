@@ -187,10 +187,11 @@ absl::StatusOr<std::unique_ptr<ReadableFile>> BlobStore::OpenBlob(const std::str
   if (!IsSha256Hex(digest)) return absl::InvalidArgumentError("a digest is 64 lower-case hex digits");
   int64_t expected = -1;
   RETURN_IF_ERROR(db_.Read([&](Transaction& tx) {
-    return tx.Query("SELECT size_bytes FROM blob_refs WHERE digest = ? LIMIT 1", {digest}, [&](const Row& row) {
-      expected = row.Int(0);
-      return absl::OkStatus();
-    });
+    return tx.Query("SELECT size_bytes FROM blob_refs WHERE digest = ? LIMIT 1", {digest},
+                    [&](const Row& row) {
+                      expected = row.Int(0);
+                      return absl::OkStatus();
+                    });
   }));
   absl::StatusOr<std::unique_ptr<ReadableFile>> file = files_.OpenRead(PathOf(digest));
   if (expected < 0) return file;
@@ -198,8 +199,8 @@ absl::StatusOr<std::unique_ptr<ReadableFile>> BlobStore::OpenBlob(const std::str
     return absl::DataLossError(absl::StrCat("stored content ", digest, " is missing"));
   }
   if (file.ok() && (*file)->size() != static_cast<uint64_t>(expected)) {
-    return absl::DataLossError(absl::StrCat("stored content ", digest, " has ", (*file)->size(), " bytes instead of ",
-                                            expected));
+    return absl::DataLossError(
+        absl::StrCat("stored content ", digest, " has ", (*file)->size(), " bytes instead of ", expected));
   }
   return file;
 }
@@ -207,8 +208,8 @@ absl::StatusOr<std::unique_ptr<ReadableFile>> BlobStore::OpenBlob(const std::str
 absl::StatusOr<std::string> BlobStore::ReadBlob(const std::string& digest, uint64_t max_bytes) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ReadableFile> file, OpenBlob(digest));
   if (file->size() > max_bytes) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("content ", digest, " has ", file->size(), " bytes, at most ", max_bytes, " are read at once"));
+    return absl::ResourceExhaustedError(absl::StrCat("content ", digest, " has ", file->size(),
+                                                     " bytes, at most ", max_bytes, " are read at once"));
   }
   return file->Read(0, max_bytes);
 }

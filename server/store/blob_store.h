@@ -88,7 +88,8 @@ class BlobStore {
   absl::Status AddRef(Transaction& tx, std::string_view owner, const BlobPin& pin);
   // Removes all of the owner's rows and names their blobs; call RemoveUnreferenced after the commit.
   absl::Status DropRefs(Transaction& tx, std::string_view owner, std::vector<std::string>* dropped);
-  // Deletes those that no row and no pin keeps. Errors are not the caller's: what stays is cleared at next start.
+  // Deletes those that no row and no pin keeps. Errors are not the caller's: what stays is cleared at next
+  // start.
   void RemoveUnreferenced(std::span<const std::string> digests);
 
   uint64_t total_bytes() const;
@@ -104,7 +105,8 @@ class BlobStore {
   absl::Status ClearLeftovers();
   std::string TemporaryPath();
   // Makes the finished, synced temporary file visible.
-  absl::StatusOr<BlobPin> Publish(const std::string& temporary, const std::string& digest, uint64_t size_bytes);
+  absl::StatusOr<BlobPin> Publish(const std::string& temporary, const std::string& digest,
+                                  uint64_t size_bytes);
   absl::StatusOr<bool> IsReferenced(const std::string& digest);
   void Unpin(const std::string& digest);
   void RemoveIfUnreferenced(const std::string& digest) SM89_REQUIRES(mutex_);

@@ -65,7 +65,8 @@ std::string LabelOf(const std::string& id) { return "configs/" + id; }
 std::string NamedConfig::etag() const { return absl::StrCat("v", version); }
 
 bool IsConfigId(std::string_view id) {
-  if (id.empty() || id.size() > 63 || !absl::ascii_isalnum(static_cast<unsigned char>(id.front()))) return false;
+  if (id.empty() || id.size() > 63 || !absl::ascii_isalnum(static_cast<unsigned char>(id.front())))
+    return false;
   return std::all_of(id.begin(), id.end(), [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
   });
@@ -79,12 +80,12 @@ absl::StatusOr<std::unique_ptr<ConfigStore>> ConfigStore::Open(Database& db, con
 
 absl::StatusOr<ConfigStore::Stored> ConfigStore::Find(Transaction& tx, const std::string& id) {
   std::optional<Stored> found;
-  RETURN_IF_ERROR(tx.Query(
-      "SELECT sequence, id, description, text, create_unix_nanos, version FROM configs WHERE id = ?", {id},
-      [&](const Row& row) {
-        found = Stored{row.Int(0), row.Text(1), row.Text(2), row.Text(3), row.Int(4), row.Int(5)};
-        return absl::OkStatus();
-      }));
+  RETURN_IF_ERROR(
+      tx.Query("SELECT sequence, id, description, text, create_unix_nanos, version FROM configs WHERE id = ?",
+               {id}, [&](const Row& row) {
+                 found = Stored{row.Int(0), row.Text(1), row.Text(2), row.Text(3), row.Int(4), row.Int(5)};
+                 return absl::OkStatus();
+               }));
   if (!found) return absl::NotFoundError(absl::StrCat("there is no configuration \"configs/", id, "\""));
   return *std::move(found);
 }
@@ -136,7 +137,8 @@ absl::StatusOr<std::string> ConfigStore::BaseLine(const std::string& base) {
   ASSIGN_OR_RETURN(const NamedConfig named, Resolve(base, {}));
   std::string line;
   for (const ResolvedSetting& setting : named.config.settings) {
-    if (setting.origin.kind != "default") absl::StrAppend(&line, OptionText(setting.name, setting.value), " ");
+    if (setting.origin.kind != "default")
+      absl::StrAppend(&line, OptionText(setting.name, setting.value), " ");
   }
   return line;
 }
@@ -259,7 +261,8 @@ absl::StatusOr<ConfigPage> ConfigStore::List(int64_t after, uint32_t page_size) 
   if (stored.size() > wanted) stored.pop_back();
   for (Stored& s : stored) {
     const absl::StatusOr<Config> config = LoadConfigText(LabelOf(s.id), s.text, {}, ConfigOptions{});
-    add({s.id, s.description, false, "", {}, s.create_unix_nanos, s.version}, num_presets + s.sequence, config);
+    add({s.id, s.description, false, "", {}, s.create_unix_nanos, s.version}, num_presets + s.sequence,
+        config);
   }
   if (more) page.next_after = position;
   return page;

@@ -26,8 +26,8 @@ struct NamedConfig {
   std::string id;  // "configs/{id}"
   std::string description;
   bool preset = false;
-  std::string text;    // of its own; a preset's entry text
-  Config config;       // with the overrides that were asked for
+  std::string text;  // of its own; a preset's entry text
+  Config config;     // with the overrides that were asked for
   int64_t create_unix_nanos = 0;
   int64_t version = 0;
 
@@ -72,7 +72,8 @@ class ConfigStore {
 
   // `id` empty = kDefaultConfig. NOT_FOUND; INVALID_ARGUMENT with all faults of text and overrides.
   absl::StatusOr<NamedConfig> Resolve(const std::string& id, std::span<const NamedOverride> overrides);
-  // `text` on top of `base` (id, or empty). INVALID_ARGUMENT with all faults, whose lines are those of `text`.
+  // `text` on top of `base` (id, or empty). INVALID_ARGUMENT with all faults, whose lines are those of
+  // `text`.
   absl::StatusOr<Config> Validate(const std::string& base, const std::string& text,
                                   std::span<const NamedOverride> overrides, bool strict);
   // ALREADY_EXISTS for a taken id, or a request id that came with another body.
@@ -90,7 +91,8 @@ class ConfigStore {
   absl::Status CheckSize(const std::string& text, std::span<const NamedOverride> overrides) const;
   absl::StatusOr<std::string> Fold(const NewConfig& request, const Config& checked);
   // Sets `*existing` to the id of the config that the same request made earlier.
-  absl::Status Insert(Transaction& tx, const NewConfig& request, const std::string& text, std::string* existing);
+  absl::Status Insert(Transaction& tx, const NewConfig& request, const std::string& text,
+                      std::string* existing);
 
   Database& db_;
   const Clock& clock_;

@@ -23,7 +23,8 @@ constexpr long kCifsMagic = 0xFF534D42;  // not in linux/magic.h
 absl::Status RefuseNetworkFileSystem(const std::string& path) {
   struct statfs info {};
   if (statfs(path.c_str(), &info) != 0) return ErrnoStatus(errno, absl::StrCat("cannot query ", path));
-  for (const long magic : {static_cast<long>(NFS_SUPER_MAGIC), static_cast<long>(SMB_SUPER_MAGIC), kCifsMagic}) {
+  for (const long magic :
+       {static_cast<long>(NFS_SUPER_MAGIC), static_cast<long>(SMB_SUPER_MAGIC), kCifsMagic}) {
     if (info.f_type == magic) {
       return absl::FailedPreconditionError(
           absl::StrCat(path, " is on a network file system: the data folder must be on a local disk"));

@@ -48,7 +48,8 @@ class SqliteDatabase final : public Database {
 
   absl::Status Write(const Body& body) override {
     MutexLock lock(write_mutex_);
-    if (!options_.on_write || options_.clock == nullptr) return writer_->RunTransaction("BEGIN IMMEDIATE", body);
+    if (!options_.on_write || options_.clock == nullptr)
+      return writer_->RunTransaction("BEGIN IMMEDIATE", body);
     const SteadyTime start = options_.clock->SteadyNow();
     const absl::Status status = writer_->RunTransaction("BEGIN IMMEDIATE", body);
     const std::chrono::duration<double> took = options_.clock->SteadyNow() - start;
@@ -89,8 +90,8 @@ absl::Status CheckIntegrity(SqliteConnection& connection, const std::string& pat
     return absl::OkStatus();
   }));
   if (verdict == "ok") return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat(path, " is damaged (", verdict, "): restore a backup, or move the file away to start empty"));
+  return absl::DataLossError(absl::StrCat(path, " is damaged (", verdict,
+                                          "): restore a backup, or move the file away to start empty"));
 }
 
 absl::Status PrepareLayout(SqliteConnection& connection, const std::string& path) {
@@ -100,8 +101,8 @@ absl::Status PrepareLayout(SqliteConnection& connection, const std::string& path
     return absl::OkStatus();
   }));
   if (version > kLayoutVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " was written by a newer version (layout ", version,
-                                                      ", this program knows ", kLayoutVersion,
+    return absl::FailedPreconditionError(absl::StrCat(path, " was written by a newer version (layout ",
+                                                      version, ", this program knows ", kLayoutVersion,
                                                       "): update the program"));
   }
   if (version == kLayoutVersion) return absl::OkStatus();

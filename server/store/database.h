@@ -75,7 +75,8 @@ class Transaction {
     return Query(sql, std::span<const SqlValue>(values.begin(), values.size()), on_row);
   }
   // Stops with the callback's error, if any.
-  virtual absl::Status Query(const char* sql, std::span<const SqlValue> values, const RowCallback& on_row) = 0;
+  virtual absl::Status Query(const char* sql, std::span<const SqlValue> values,
+                             const RowCallback& on_row) = 0;
   // Rows that the last INSERT, UPDATE or DELETE touched.
   virtual int64_t RowsChanged() const = 0;
 };
@@ -88,18 +89,20 @@ struct Migration {
 
 struct DatabaseOptions {
   std::string path;
-  int busy_timeout_ms = 5000;  // for other processes that lock the file (backup, a shell)
+  int busy_timeout_ms = 5000;    // for other processes that lock the file (backup, a shell)
   const Clock* clock = nullptr;  // for `on_write` only
   // After each Write: how long it took once its turn had come (body and commit), and whether it was stored.
   std::function<void(double seconds, bool stored)> on_write;
 };
 
-// Errors: RESOURCE_EXHAUSTED disk full; UNAVAILABLE locked by another process past the timeout; ALREADY_EXISTS
-// a UNIQUE or PRIMARY KEY clash; FAILED_PRECONDITION other constraints; DATA_LOSS damaged file; else INTERNAL.
-// Thread-safe. A Write body must not call Write, nor a Read body Read (they would wait for themselves).
+// Errors: RESOURCE_EXHAUSTED disk full; UNAVAILABLE locked by another process past the timeout;
+// ALREADY_EXISTS a UNIQUE or PRIMARY KEY clash; FAILED_PRECONDITION other constraints; DATA_LOSS damaged
+// file; else INTERNAL. Thread-safe. A Write body must not call Write, nor a Read body Read (they would wait
+// for themselves).
 class Database {
  public:
-  // Makes or opens the file and checks its integrity. FAILED_PRECONDITION for a file written by a newer layout.
+  // Makes or opens the file and checks its integrity. FAILED_PRECONDITION for a file written by a newer
+  // layout.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const DatabaseOptions& options);
   virtual ~Database() = default;
 
@@ -108,8 +111,8 @@ class Database {
   virtual absl::Status Migrate(std::string_view component, std::span<const Migration> migrations) = 0;
 
   using Body = std::function<absl::Status(Transaction&)>;
-  // Commits when `body` gives OK, rolls back otherwise. An error of the commit itself is returned, and nothing
-  // of the body is stored then.
+  // Commits when `body` gives OK, rolls back otherwise. An error of the commit itself is returned, and
+  // nothing of the body is stored then.
   virtual absl::Status Write(const Body& body) = 0;
   // One consistent snapshot, which holds every Write that returned before the call. Writing fails.
   virtual absl::Status Read(const Body& body) = 0;

@@ -59,9 +59,9 @@ int BindOne(sqlite3_stmt* stmt, int index, const SqlValue& value) {
           return sqlite3_bind_text64(stmt, index, v.empty() ? "" : v.data(), v.size(), SQLITE_STATIC,
                                      SQLITE_UTF8);
         } else {
-          return v.bytes.empty() ? sqlite3_bind_zeroblob(stmt, index, 0)
-                                 : sqlite3_bind_blob64(stmt, index, v.bytes.data(), v.bytes.size(),
-                                                       SQLITE_STATIC);
+          return v.bytes.empty()
+                     ? sqlite3_bind_zeroblob(stmt, index, 0)
+                     : sqlite3_bind_blob64(stmt, index, v.bytes.data(), v.bytes.size(), SQLITE_STATIC);
         }
       },
       value.get());
@@ -71,9 +71,7 @@ int BindOne(sqlite3_stmt* stmt, int index, const SqlValue& value) {
 
 int64_t Row::Int(int column) const { return sqlite3_column_int64(Stmt(statement_), column); }
 double Row::Double(int column) const { return sqlite3_column_double(Stmt(statement_), column); }
-bool Row::IsNull(int column) const {
-  return sqlite3_column_type(Stmt(statement_), column) == SQLITE_NULL;
-}
+bool Row::IsNull(int column) const { return sqlite3_column_type(Stmt(statement_), column) == SQLITE_NULL; }
 std::string Row::Text(int column) const {
   const void* bytes = sqlite3_column_blob(Stmt(statement_), column);
   const int size = sqlite3_column_bytes(Stmt(statement_), column);

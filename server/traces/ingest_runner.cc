@@ -81,8 +81,15 @@ struct IngestRunner::Child {
 ProcessSpec IngestRunner::SpecFor(const IngestJob& job, const std::string& folder) const {
   ProcessSpec spec;
   spec.program = options_.worker_program;
-  spec.args = {"ingest", "--input", job.input, "--output", OutputPath(folder), "--result", ResultPath(folder),
-               "--max-unpacked-bytes", absl::StrCat(options_.max_unpacked_bytes)};
+  spec.args = {"ingest",
+               "--input",
+               job.input,
+               "--output",
+               OutputPath(folder),
+               "--result",
+               ResultPath(folder),
+               "--max-unpacked-bytes",
+               absl::StrCat(options_.max_unpacked_bytes)};
   if (job.options.foreign_arch) spec.args.emplace_back("--foreign-arch");
   if (job.options.allow_partial) spec.args.emplace_back("--allow-partial");
   if (job.options.unknown_as_nop) spec.args.emplace_back("--unknown-as-nop");
@@ -164,8 +171,8 @@ IngestOutcome IngestRunner::Judge(const Child& child, const std::string& folder)
 IngestOutcome IngestRunner::ReadResult(const std::string& folder) {
   const absl::StatusOr<std::string> text = ReadWholeFile(files_, ResultPath(folder), kResultBytesMax);
   if (!text.ok()) {
-    return Ours(absl::InternalError(
-        absl::StrCat("the reader of the upload left no result: ", text.status().message(), StderrTail(folder))));
+    return Ours(absl::InternalError(absl::StrCat(
+        "the reader of the upload left no result: ", text.status().message(), StderrTail(folder))));
   }
   const Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   const auto ok = json.is_object() ? json.find("ok") : json.end();

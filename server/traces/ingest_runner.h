@@ -42,9 +42,9 @@ struct IngestJob {
 
 struct IngestOutcome {
   enum class Kind : uint8_t {
-    kReady,      // `output` is the compact file, `content` describes it (blob and stored_bytes not yet set)
-    kRefused,    // the input's fault: `error`
-    kOurs,       // not the input's fault, so worth another try: `error`
+    kReady,    // `output` is the compact file, `content` describes it (blob and stored_bytes not yet set)
+    kRefused,  // the input's fault: `error`
+    kOurs,     // not the input's fault, so worth another try: `error`
     kCancelled,
   };
   Kind kind = Kind::kOurs;

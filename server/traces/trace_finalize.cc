@@ -51,7 +51,8 @@ TraceManagerImpl::~TraceManagerImpl() {
     left.swap(uploads_);
   }
   for (auto& [id, upload] : left) {
-    Answer(std::move(upload.waiters), absl::UnavailableError("the server is shutting down; finalize again later"));
+    Answer(std::move(upload.waiters),
+           absl::UnavailableError("the server is shutting down; finalize again later"));
   }
 }
 
@@ -206,7 +207,8 @@ void TraceManagerImpl::Settle(const std::string& id, UploadFile& file, End end,
   Answer(std::move(waiters), result);
 }
 
-IngestOutcome TraceManagerImpl::Ingest(const TraceRecord& record, const std::string& path, IngestCancel& cancel) {
+IngestOutcome TraceManagerImpl::Ingest(const TraceRecord& record, const std::string& path,
+                                       IngestCancel& cancel) {
   const absl::Status digest = CheckDigest(record, path, cancel);
   if (!digest.ok()) {
     IngestOutcome outcome;
@@ -266,7 +268,8 @@ absl::StatusOr<TraceRecord> TraceManagerImpl::Conclude(const TraceRecord& record
     case IngestOutcome::Kind::kOurs:
       break;
   }
-  Log(LogLevel::kError, "trace_validation_failed", {{"trace_id", record.id}, {"error", outcome.error.message()}});
+  Log(LogLevel::kError, "trace_validation_failed",
+      {{"trace_id", record.id}, {"error", outcome.error.message()}});
   observer().UploadFailed(UploadFailureKind::kStoreError);
   *end = End::kAgain;
   StoreOutcomeState(record.id, TraceState::kUploading, absl::OkStatus());
@@ -304,7 +307,8 @@ void TraceManagerImpl::StoreOutcomeState(const std::string& id, TraceState state
   });
   if (absl::IsNotFound(stored)) return;  // aborted meanwhile
   // The row stays VALIDATING then, and is read again after the next start.
-  if (!stored.ok()) Log(LogLevel::kError, "trace_state_lost", {{"trace_id", id}, {"error", stored.message()}});
+  if (!stored.ok())
+    Log(LogLevel::kError, "trace_state_lost", {{"trace_id", id}, {"error", stored.message()}});
 }
 
 }  // namespace sm89

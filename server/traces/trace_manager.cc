@@ -80,9 +80,9 @@ TraceManagerImpl::TraceManagerImpl(const TraceDeps& deps, const TraceManagerOpti
     : deps_(deps),
       options_(options),
       runner_(*deps.files, *deps.clock, *deps.ids, *deps.processes,
-              IngestRunnerOptions{options.worker_program, options.scratch_dir, options.limits.max_unpacked_bytes,
-                                  options.limits.ingest_memory_bytes, options.limits.ingest_wall_seconds,
-                                  options.limits.min_free_bytes}) {}
+              IngestRunnerOptions{options.worker_program, options.scratch_dir,
+                                  options.limits.max_unpacked_bytes, options.limits.ingest_memory_bytes,
+                                  options.limits.ingest_wall_seconds, options.limits.min_free_bytes}) {}
 
 absl::Status TraceManagerImpl::Recover() {
   std::vector<TraceRecord> open;
@@ -146,7 +146,7 @@ absl::Status TraceManagerImpl::ClearUploadsDir() {
 }
 
 absl::Status TraceManagerImpl::CheckRequest(const BeginUpload& request) const {
-  if (!IsPlainName(request.display_name)) {
+  if (!IsSafeFileName(request.display_name)) {
     return FieldError("display_name", "", "a plain file name of 1 to 200 bytes, such as bfs.tar.xz",
                       "the display name is not a plain file name");
   }
@@ -321,7 +321,8 @@ absl::StatusOr<std::unique_ptr<UploadStream>> TraceManagerImpl::OpenStream(const
 void TraceManagerImpl::Overlay(TraceRecord* record) {
   if (record->state == TraceState::kValidating) record->committed_bytes = record->upload_bytes;
   if (record->state != TraceState::kUploading) return;
-  if (const auto file = FindFile(record->id); file != nullptr) record->committed_bytes = file->committed_bytes();
+  if (const auto file = FindFile(record->id); file != nullptr)
+    record->committed_bytes = file->committed_bytes();
 }
 
 absl::StatusOr<TraceRecord> TraceManagerImpl::Get(const std::string& id) {
@@ -334,7 +335,8 @@ absl::StatusOr<TraceRecord> TraceManagerImpl::Get(const std::string& id) {
   return record;
 }
 
-absl::StatusOr<TracePage> TraceManagerImpl::List(const TraceFilter& filter, int64_t before, uint32_t page_size) {
+absl::StatusOr<TracePage> TraceManagerImpl::List(const TraceFilter& filter, int64_t before,
+                                                 uint32_t page_size) {
   TracePage page;
   RETURN_IF_ERROR(deps_.db->Read([&](Transaction& tx) -> absl::Status {
     ASSIGN_OR_RETURN(page, trace_store::List(tx, filter, before, page_size));

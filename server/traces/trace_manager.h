@@ -76,15 +76,16 @@ struct TracePage {
 class UploadStream {
  public:
   virtual ~UploadStream() = default;
-  // OUT_OF_RANGE when offset is not the committed offset (fact "committed_bytes") or the bytes pass the declared
-  // size; DATA_LOSS when the checksum (zlib's CRC-32) does not fit; RESOURCE_EXHAUSTED for a long chunk or a
-  // full disk. What was committed before stays.
+  // OUT_OF_RANGE when offset is not the committed offset (fact "committed_bytes") or the bytes pass the
+  // declared size; DATA_LOSS when the checksum (zlib's CRC-32) does not fit; RESOURCE_EXHAUSTED for a long
+  // chunk or a full disk. What was committed before stays.
   virtual absl::Status Write(uint64_t offset, std::string_view bytes, uint32_t crc32) = 0;
   // Syncs; gives the committed bytes.
   virtual absl::StatusOr<uint64_t> Finish() = 0;
 };
 
-// Thread-safe. Every call may block on the disk: not for gRPC's threads. Streams must be gone before the manager.
+// Thread-safe. Every call may block on the disk: not for gRPC's threads. Streams must be gone before the
+// manager.
 class TraceManager {
  public:
   static absl::StatusOr<std::unique_ptr<TraceManager>> Create(const TraceDeps& deps,
@@ -102,9 +103,10 @@ class TraceManager {
   // An upload or what became of it.
   virtual absl::StatusOr<TraceRecord> Query(const std::string& id) = 0;
 
-  // Gives the READY trace, or why not: INVALID_ARGUMENT etc. of the reader, FAILED_PRECONDITION when bytes are
-  // missing. Does not wait for the reading: `done` is called once, from any thread, possibly before Finalize returns. The ticket lets a
-  // caller that went away take its callback back (it may be running at that moment).
+  // Gives the READY trace, or why not: INVALID_ARGUMENT etc. of the reader, FAILED_PRECONDITION when bytes
+  // are missing. Does not wait for the reading: `done` is called once, from any thread, possibly before
+  // Finalize returns. The ticket lets a caller that went away take its callback back (it may be running at
+  // that moment).
   using FinalizeCallback = std::function<void(absl::StatusOr<TraceRecord>)>;
   virtual uint64_t Finalize(const std::string& id, FinalizeCallback done) = 0;
   virtual void ForgetFinalize(const std::string& id, uint64_t ticket) = 0;
@@ -117,8 +119,8 @@ class TraceManager {
   virtual absl::Status Delete(const std::string& id, const std::string& etag) = 0;
 
   // For a job that is being accepted, inside its Write transaction: the trace, if it is READY, else NOT_FOUND
-  // or FAILED_PRECONDITION. Deletes are Write transactions too, so the job's row and the trace cannot miss each
-  // other.
+  // or FAILED_PRECONDITION. Deletes are Write transactions too, so the job's row and the trace cannot miss
+  // each other.
   virtual absl::StatusOr<TraceRecord> RequireReady(Transaction& tx, const std::string& id) = 0;
 
   // Drops uploads that nobody went on with.

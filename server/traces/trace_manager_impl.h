@@ -55,7 +55,8 @@ class TraceManagerImpl final : public TraceManager {
   // trace_manager.cc
   absl::Status CheckRequest(const BeginUpload& request) const;
   absl::Status CheckRoom(Transaction& tx, const BeginUpload& request);
-  absl::StatusOr<BeginUploadAnswer> BeginInTransaction(Transaction& tx, const BeginUpload& request, bool* is_new);
+  absl::StatusOr<BeginUploadAnswer> BeginInTransaction(Transaction& tx, const BeginUpload& request,
+                                                       bool* is_new);
   absl::StatusOr<std::optional<TraceRecord>> FindEarlier(Transaction& tx, const BeginUpload& request,
                                                          const std::string& body_hash, bool* repeated);
   absl::Status AddUpload(const TraceRecord& record);

@@ -54,9 +54,9 @@ constexpr Migration kMigrations[] = {
      "  create_unix_nanos INTEGER NOT NULL) WITHOUT ROWID;"},
 };
 
-#define SM89_TRACE_COLUMNS                                                                                 \
-  "id, display_name, state, upload_sha256, upload_bytes, committed_bytes, foreign_arch, allow_partial, "   \
-  "unknown_as_nop, digest, blob, stored_bytes, kernels, warp_instructions, thread_instructions, "          \
+#define SM89_TRACE_COLUMNS                                                                               \
+  "id, display_name, state, upload_sha256, upload_bytes, committed_bytes, foreign_arch, allow_partial, " \
+  "unknown_as_nop, digest, blob, stored_bytes, kernels, warp_instructions, thread_instructions, "        \
   "memcpy_h2d_bytes, marks, warnings, error, create_unix_nanos, version, sequence"
 
 std::string ListToJson(const std::vector<std::string>& list) {
@@ -116,14 +116,15 @@ absl::Status Migrate(Database& db) { return db.Migrate("traces", kMigrations); }
 
 absl::Status Insert(Transaction& tx, TraceRecord* record) {
   const TraceRecord& r = *record;
-  RETURN_IF_ERROR(tx.Run(
-      "INSERT INTO traces(id, display_name, state, upload_sha256, upload_bytes, committed_bytes, foreign_arch,"
-      " allow_partial, unknown_as_nop, digest, blob, stored_bytes, kernels, warp_instructions,"
-      " thread_instructions, memcpy_h2d_bytes, marks, warnings, error, create_unix_nanos, version)"
-      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, 0, 0, 0, 0, '[]', '[]', '', ?, ?)",
-      {r.id, r.display_name, static_cast<int>(r.state), r.upload_sha256, r.upload_bytes, r.committed_bytes,
-       r.options.foreign_arch, r.options.allow_partial, r.options.unknown_as_nop, r.create_unix_nanos,
-       r.version}));
+  RETURN_IF_ERROR(
+      tx.Run("INSERT INTO traces(id, display_name, state, upload_sha256, upload_bytes, committed_bytes, "
+             "foreign_arch,"
+             " allow_partial, unknown_as_nop, digest, blob, stored_bytes, kernels, warp_instructions,"
+             " thread_instructions, memcpy_h2d_bytes, marks, warnings, error, create_unix_nanos, version)"
+             " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, 0, 0, 0, 0, '[]', '[]', '', ?, ?)",
+             {r.id, r.display_name, static_cast<int>(r.state), r.upload_sha256, r.upload_bytes,
+              r.committed_bytes, r.options.foreign_arch, r.options.allow_partial, r.options.unknown_as_nop,
+              r.create_unix_nanos, r.version}));
   return tx.Query("SELECT sequence FROM traces WHERE id = ?", {r.id}, [&](const Row& row) {
     record->sequence = row.Int(0);
     return absl::OkStatus();
@@ -156,14 +157,14 @@ absl::Status Delete(Transaction& tx, const std::string& id) {
 
 absl::StatusOr<std::optional<TraceRecord>> FindSame(Transaction& tx, const BeginUpload& request) {
   std::vector<TraceRecord> found;
-  RETURN_IF_ERROR(tx.Query("SELECT " SM89_TRACE_COLUMNS
-                           " FROM traces WHERE upload_sha256 = ? AND upload_bytes = ? AND state = ?"
-                           " AND foreign_arch = ? AND allow_partial = ? AND unknown_as_nop = ?"
-                           " ORDER BY sequence LIMIT 1",
-                           {request.sha256, request.size_bytes, static_cast<int>(TraceState::kReady),
-                            request.options.foreign_arch, request.options.allow_partial,
-                            request.options.unknown_as_nop},
-                           AppendTo(&found)));
+  RETURN_IF_ERROR(
+      tx.Query("SELECT " SM89_TRACE_COLUMNS
+               " FROM traces WHERE upload_sha256 = ? AND upload_bytes = ? AND state = ?"
+               " AND foreign_arch = ? AND allow_partial = ? AND unknown_as_nop = ?"
+               " ORDER BY sequence LIMIT 1",
+               {request.sha256, request.size_bytes, static_cast<int>(TraceState::kReady),
+                request.options.foreign_arch, request.options.allow_partial, request.options.unknown_as_nop},
+               AppendTo(&found)));
   if (found.empty()) return std::optional<TraceRecord>();
   return std::optional<TraceRecord>(std::move(found.front()));
 }
@@ -177,16 +178,16 @@ absl::StatusOr<std::vector<TraceRecord>> All(Transaction& tx, std::optional<Trac
   return found;
 }
 
-absl::StatusOr<TracePage> List(Transaction& tx, const TraceFilter& filter, int64_t before, uint32_t page_size) {
+absl::StatusOr<TracePage> List(Transaction& tx, const TraceFilter& filter, int64_t before,
+                               uint32_t page_size) {
   TracePage page;
   const int64_t bound = before > 0 ? before : INT64_MAX;
   const int state = filter.state ? static_cast<int>(*filter.state) : 0;
   // One more than asked for: whether there is another page.
-  RETURN_IF_ERROR(tx.Query("SELECT " SM89_TRACE_COLUMNS
-                           " FROM traces WHERE sequence < ?1 AND (?2 = 0 OR state = ?2)"
-                           " AND (?3 = '' OR instr(display_name, ?3) > 0) ORDER BY sequence DESC LIMIT ?4",
-                           {bound, state, filter.display_name_part, uint64_t{page_size} + 1},
-                           AppendTo(&page.traces)));
+  RETURN_IF_ERROR(
+      tx.Query("SELECT " SM89_TRACE_COLUMNS " FROM traces WHERE sequence < ?1 AND (?2 = 0 OR state = ?2)"
+               " AND (?3 = '' OR instr(display_name, ?3) > 0) ORDER BY sequence DESC LIMIT ?4",
+               {bound, state, filter.display_name_part, uint64_t{page_size} + 1}, AppendTo(&page.traces)));
   if (page.traces.size() > page_size) {
     page.traces.pop_back();
     page.next_before = page.traces.back().sequence;
@@ -207,8 +208,8 @@ absl::StatusOr<TraceManager::Counts> Count(Transaction& tx) {
 
 absl::StatusOr<std::optional<Request>> FindRequest(Transaction& tx, const std::string& request_id) {
   std::optional<Request> found;
-  RETURN_IF_ERROR(tx.Query("SELECT body_hash, trace_id FROM upload_requests WHERE request_id = ?", {request_id},
-                           [&](const Row& row) {
+  RETURN_IF_ERROR(tx.Query("SELECT body_hash, trace_id FROM upload_requests WHERE request_id = ?",
+                           {request_id}, [&](const Row& row) {
                              found = Request{row.Text(0), row.Text(1)};
                              return absl::OkStatus();
                            }));

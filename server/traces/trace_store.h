@@ -29,7 +29,8 @@ absl::Status Delete(Transaction& tx, const std::string& id);
 // A READY trace made from the same bytes with the same options.
 absl::StatusOr<std::optional<TraceRecord>> FindSame(Transaction& tx, const BeginUpload& request);
 absl::StatusOr<std::vector<TraceRecord>> All(Transaction& tx, std::optional<TraceState> state);
-absl::StatusOr<TracePage> List(Transaction& tx, const TraceFilter& filter, int64_t before, uint32_t page_size);
+absl::StatusOr<TracePage> List(Transaction& tx, const TraceFilter& filter, int64_t before,
+                               uint32_t page_size);
 absl::StatusOr<TraceManager::Counts> Count(Transaction& tx);
 
 // What an earlier BeginUpload with this request id was and gave.

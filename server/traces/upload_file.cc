@@ -44,18 +44,20 @@ uint64_t UploadFile::TakeOver() {
 
 absl::Status UploadFile::CheckChunk(uint64_t offset, std::string_view bytes, uint32_t crc32_given) {
   if (bytes.size() > options_.max_chunk_bytes) {
-    return absl::ResourceExhaustedError(absl::StrCat("a chunk of ", bytes.size(), " bytes is too long: at most ",
-                                                     options_.max_chunk_bytes));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a chunk of ", bytes.size(), " bytes is too long: at most ", options_.max_chunk_bytes));
   }
   if (offset != committed_) return OffsetError(offset, committed_);
   if (bytes.size() > options_.size_bytes - committed_) {
     return absl::OutOfRangeError(absl::StrCat("the upload was declared with ", options_.size_bytes,
-                                              " bytes; this chunk would make it ", committed_ + bytes.size()));
+                                              " bytes; this chunk would make it ",
+                                              committed_ + bytes.size()));
   }
   const uLong crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
   if (crc != crc32_given) {
-    return absl::DataLossError(absl::StrCat("the chunk at offset ", offset, " was damaged on its way: CRC-32 is ",
-                                            crc, ", sent as ", crc32_given));
+    return absl::DataLossError(absl::StrCat("the chunk at offset ", offset,
+                                            " was damaged on its way: CRC-32 is ", crc, ", sent as ",
+                                            crc32_given));
   }
   return absl::OkStatus();
 }
@@ -67,7 +69,8 @@ absl::Status UploadFile::OpenForWriting() {
   return absl::OkStatus();
 }
 
-absl::Status UploadFile::Write(uint64_t writer, uint64_t offset, std::string_view bytes, uint32_t crc32_given) {
+absl::Status UploadFile::Write(uint64_t writer, uint64_t offset, std::string_view bytes,
+                               uint32_t crc32_given) {
   MutexLock lock(mutex_);
   if (closed_) return absl::AbortedError("the upload has ended");
   if (writer != writer_) return absl::AbortedError("another stream goes on with this upload");

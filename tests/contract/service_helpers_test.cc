@@ -75,7 +75,8 @@ TEST(Paging, TokensBelongToTheirListing) {
 
 TEST(Validation, Names) {
   EXPECT_EQ(*ParseName("name", "traces/abcdefghabcdefgh", "traces", IsId), "abcdefghabcdefgh");
-  for (const char* name : {"", "traces/", "traces/x", "jobs/abcdefghabcdefgh", "traces/abcdefghabcdefgh/", "/traces/x"}) {
+  for (const char* name :
+       {"", "traces/", "traces/x", "jobs/abcdefghabcdefgh", "traces/abcdefghabcdefgh/", "/traces/x"}) {
     const absl::Status status = ParseName("name", name, "traces", IsId).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
     EXPECT_EQ(FaultsOf(status).at(0).field, "name");

@@ -30,7 +30,8 @@ class TraceServiceTest : public testing::TraceFixture {
   void SetUp() override {
     TraceFixture::SetUp();
     executor_ = std::make_unique<Executor>(4, 1000);
-    service_ = MakeTraceService(*manager_, *executor_, SystemClock(), {options_.limits.max_chunk_bytes, idle_});
+    service_ =
+        MakeTraceService(*manager_, *executor_, SystemClock(), {options_.limits.max_chunk_bytes, idle_});
     server_ = std::make_unique<LocalServer>(std::vector<grpc::Service*>{service_.get()});
     stub_ = v1::TraceService::NewStub(server_->channel());
   }
@@ -116,7 +117,8 @@ TEST_F(TraceServiceTest, FromUploadToTrace) {
   const std::string bytes(2500, 'x');
   const std::string upload = BeginOk(bytes);
   v1::WriteUploadResponse written;
-  ASSERT_TRUE(WriteChunks({Chunk(upload, 0, bytes.substr(0, 1000), false), Chunk("", 1000, bytes.substr(1000, 1000), false),
+  ASSERT_TRUE(WriteChunks({Chunk(upload, 0, bytes.substr(0, 1000), false),
+                           Chunk("", 1000, bytes.substr(1000, 1000), false),
                            Chunk("", 2000, bytes.substr(2000), true)},
                           &written)
                   .ok());
@@ -212,14 +214,16 @@ TEST_F(TraceServiceTest, ACancelledStreamKeepsItsBytes) {
 TEST_F(TraceServiceTest, BadNamesAreRefusedEverywhere) {
   for (const std::string& name :
        {std::string(""), std::string("traces/"), std::string("traces/../x"), std::string("traces/%2e%2e"),
-        std::string("uploads/CON"), std::string("traces/a/b"), std::string(300, 'a'), std::string("traces/a\0b", 10),
-        std::string("traces/ABCDEFGHIJKLMNOP"), std::string("traces/\xC3\xA9"), std::string("jobs/abcdefghijklmnop")}) {
+        std::string("uploads/CON"), std::string("traces/a/b"), std::string(300, 'a'),
+        std::string("traces/a\0b", 10), std::string("traces/ABCDEFGHIJKLMNOP"),
+        std::string("traces/\xC3\xA9"), std::string("jobs/abcdefghijklmnop")}) {
     {
       ClientContext context;
       v1::GetTraceRequest request;
       request.set_name(name);
       v1::Trace trace;
-      EXPECT_EQ(stub_->GetTrace(&context, request, &trace).error_code(), StatusCode::INVALID_ARGUMENT) << name;
+      EXPECT_EQ(stub_->GetTrace(&context, request, &trace).error_code(), StatusCode::INVALID_ARGUMENT)
+          << name;
     }
     {
       ClientContext context;
@@ -227,7 +231,8 @@ TEST_F(TraceServiceTest, BadNamesAreRefusedEverywhere) {
       request.set_name(name);
       request.set_allow_missing(true);
       v1::DeleteTraceResponse response;
-      EXPECT_EQ(stub_->DeleteTrace(&context, request, &response).error_code(), StatusCode::INVALID_ARGUMENT) << name;
+      EXPECT_EQ(stub_->DeleteTrace(&context, request, &response).error_code(), StatusCode::INVALID_ARGUMENT)
+          << name;
     }
     v1::Trace trace;
     EXPECT_EQ(Finalize(name, &trace).error_code(), StatusCode::INVALID_ARGUMENT) << name;

@@ -53,7 +53,8 @@ class FaultyFileStore final : public FileStore {
  private:
   class File final : public WritableFile {
    public:
-    File(FaultyFileStore* store, std::unique_ptr<WritableFile> real) : store_(store), real_(std::move(real)) {}
+    File(FaultyFileStore* store, std::unique_ptr<WritableFile> real)
+        : store_(store), real_(std::move(real)) {}
     absl::Status Append(std::string_view bytes) override {
       if (store_->bytes_left_ < static_cast<int64_t>(bytes.size())) {
         return absl::ResourceExhaustedError("injected: no space left on device");

@@ -56,13 +56,17 @@ class CountingObserver final : public TraceObserver {
   void UploadDeduplicated() override { ++Get("deduplicated"); }
   void BytesReceived(uint64_t bytes) override { Get("bytes") += bytes; }
   void UploadStored() override { ++Get("stored"); }
-  void UploadFailed(UploadFailureKind kind) override { ++Get("failed" + std::to_string(static_cast<int>(kind))); }
+  void UploadFailed(UploadFailureKind kind) override {
+    ++Get("failed" + std::to_string(static_cast<int>(kind)));
+  }
   void TraceRefused(const absl::Status&) override { ++Get("refused"); }
   uint64_t operator[](const std::string& name) {
     MutexLock lock(mutex_);
     return counts_[name];
   }
-  uint64_t failed(UploadFailureKind kind) { return (*this)["failed" + std::to_string(static_cast<int>(kind))]; }
+  uint64_t failed(UploadFailureKind kind) {
+    return (*this)["failed" + std::to_string(static_cast<int>(kind))];
+  }
 
  private:
   // The reference is used before any other call can come: the tests drive one upload at a time.
@@ -98,9 +102,8 @@ class TraceFixture : public ::testing::Test {
     auto blobs = BlobStore::Open(files_, SystemIdSource(), *db_, dir_.File("blobs"));
     ASSERT_TRUE(blobs.ok()) << blobs.status();
     blobs_ = *std::move(blobs);
-    auto manager = TraceManager::Create({&files_, &clock_, &SystemIdSource(), &processes_, db_.get(), blobs_.get(),
-                                         &observer_},
-                                        options_);
+    auto manager = TraceManager::Create(
+        {&files_, &clock_, &SystemIdSource(), &processes_, db_.get(), blobs_.get(), &observer_}, options_);
     ASSERT_TRUE(manager.ok()) << manager.status();
     manager_ = *std::move(manager);
   }
@@ -139,7 +142,8 @@ class TraceFixture : public ::testing::Test {
     // Shared: a callback that was never called must not outlive its promise.
     auto promise = std::make_shared<std::promise<absl::StatusOr<TraceRecord>>>();
     auto future = promise->get_future();
-    manager_->Finalize(id, [promise](absl::StatusOr<TraceRecord> result) { promise->set_value(std::move(result)); });
+    manager_->Finalize(
+        id, [promise](absl::StatusOr<TraceRecord> result) { promise->set_value(std::move(result)); });
     return future.get();
   }
   // A whole upload.

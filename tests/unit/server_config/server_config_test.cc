@@ -23,9 +23,8 @@ TEST(ServerConfig, DefaultsAreThoseOfTheTable) {
 
 TEST(ServerConfig, FlagsOverrideTheFile) {
   const std::vector<ServerSettingValue> flags = {{"max-queued-jobs", "7"}, {"log_level", "debug"}};
-  const auto config =
-      ParseServerConfig("f", "# a comment\nmax_queued_jobs = 5\n  workers=3  # tail\n\nmin_free_bytes = 2 GiB",
-                        flags);
+  const auto config = ParseServerConfig(
+      "f", "# a comment\nmax_queued_jobs = 5\n  workers=3  # tail\n\nmin_free_bytes = 2 GiB", flags);
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->jobs.max_queued, 7u);
   EXPECT_EQ(config->pool.workers, 3u);
@@ -36,7 +35,8 @@ TEST(ServerConfig, FlagsOverrideTheFile) {
 TEST(ServerConfig, ReportsAllFaultsWithTheirLines) {
   const std::vector<ServerSettingValue> flags = {{"nonsense", "1"}};
   const auto config = ParseServerConfig(
-      "f", "wrokers = 3\nworkers = many\nworkers = 4\njust text\nmax_chunk_bytes = 2MiB\nlog_format = xml", flags);
+      "f", "wrokers = 3\nworkers = many\nworkers = 4\njust text\nmax_chunk_bytes = 2MiB\nlog_format = xml",
+      flags);
   ASSERT_EQ(config.status().code(), absl::StatusCode::kInvalidArgument);
   const std::vector<Fault> faults = FaultsOf(config.status());
   ASSERT_EQ(faults.size(), 7u);
@@ -59,14 +59,15 @@ TEST(ServerConfig, UnitsDoNotMixAndNothingWraps) {
 }
 
 TEST(ServerConfig, RefusesContradictions) {
-  for (const char* text : {"max_wall_seconds = 10", "max_memory_bytes = 128MiB", "lease_ms = 1000", "data_dir =",
-                           "max_cycles = 10\ndefault_cycles = 20"}) {
+  for (const char* text : {"max_wall_seconds = 10", "max_memory_bytes = 128MiB", "lease_ms = 1000",
+                           "data_dir =", "max_cycles = 10\ndefault_cycles = 20"}) {
     EXPECT_FALSE(ParseServerConfig("f", text, {}).ok()) << text;
   }
 }
 
 TEST(ServerConfig, ADumpReadsBackTheSame) {
-  const auto config = ParseServerConfig("f", "max_queued_jobs = 5\ndata_dir = /tmp/x\nmax_upload_bytes = 3GiB", {});
+  const auto config =
+      ParseServerConfig("f", "max_queued_jobs = 5\ndata_dir = /tmp/x\nmax_upload_bytes = 3GiB", {});
   ASSERT_TRUE(config.ok());
   const auto again = ParseServerConfig("dump", DumpServerConfig(*config), {});
   ASSERT_TRUE(again.ok()) << again.status();

@@ -18,8 +18,8 @@ TEST(IdSource, IdsAreWellFormedAndDiffer) {
 }
 
 TEST(IdSource, RefusesWhatItWouldNotGive) {
-  for (const char* id : {"", "abc", "ABCDEFGHABCDEFGH", "../../../etc/pwd", "abcdefghijklmno1",
-                         "abcdefghijklmnopq"}) {
+  for (const char* id :
+       {"", "abc", "ABCDEFGHABCDEFGH", "../../../etc/pwd", "abcdefghijklmno1", "abcdefghijklmnopq"}) {
     EXPECT_FALSE(IsId(id)) << id;
   }
 }

@@ -30,7 +30,8 @@ class ConfigStoreTest : public ::testing::Test {
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
-  static NewConfig Request(const std::string& id, const std::string& text, const std::string& base = "RTX4090") {
+  static NewConfig Request(const std::string& id, const std::string& text,
+                           const std::string& base = "RTX4090") {
     NewConfig request;
     request.id = id;
     request.base = base;
@@ -112,7 +113,8 @@ TEST_F(ConfigStoreTest, TextsDoNotReadFiles) {
 
 TEST_F(ConfigStoreTest, RefusesBadIdsPresetsAndLargeTexts) {
   for (const char* id : {"", "../x", "a/b", "-x", ".x", "a b", "\xC3\xA9"}) {
-    EXPECT_EQ(store_->Create(Request(id, ""), false).status().code(), absl::StatusCode::kInvalidArgument) << id;
+    EXPECT_EQ(store_->Create(Request(id, ""), false).status().code(), absl::StatusCode::kInvalidArgument)
+        << id;
   }
   EXPECT_EQ(store_->Create(Request(std::string(64, 'a'), ""), false).status().code(),
             absl::StatusCode::kInvalidArgument);

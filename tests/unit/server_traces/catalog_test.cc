@@ -78,11 +78,13 @@ TEST_F(CatalogTest, AJobIsAcceptedOnReadyTracesOnly) {
   ASSERT_TRUE(ready.ok());
   const std::string open = Begin(Request("x"));
   ASSERT_TRUE(db_->Write([&](Transaction& tx) {
-                  EXPECT_EQ(manager_->RequireReady(tx, ready->id)->content.digest, "abc");
-                  EXPECT_EQ(manager_->RequireReady(tx, open).status().code(), absl::StatusCode::kFailedPrecondition);
-                  EXPECT_EQ(manager_->RequireReady(tx, "none").status().code(), absl::StatusCode::kNotFound);
-                  return absl::OkStatus();
-                }).ok());
+                   EXPECT_EQ(manager_->RequireReady(tx, ready->id)->content.digest, "abc");
+                   EXPECT_EQ(manager_->RequireReady(tx, open).status().code(),
+                             absl::StatusCode::kFailedPrecondition);
+                   EXPECT_EQ(manager_->RequireReady(tx, "none").status().code(), absl::StatusCode::kNotFound);
+                   return absl::OkStatus();
+                 })
+                  .ok());
 }
 
 TEST_F(CatalogTest, TwoTracesWithTheSameContentShareTheBlob) {

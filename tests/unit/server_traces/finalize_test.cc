@@ -96,7 +96,8 @@ TEST_F(FinalizeTest, MissingBytesAreNamedAndCanStillCome) {
   ASSERT_TRUE(Write(id, 0, "0123").ok());
   const absl::Status status = Finalize(id).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(FaultsOf(status).at(0).facts.at(0), (std::pair<std::string, std::string>("committed_bytes", "4")));
+  EXPECT_EQ(FaultsOf(status).at(0).facts.at(0),
+            (std::pair<std::string, std::string>("committed_bytes", "4")));
   ASSERT_TRUE(Write(id, 4, "456789").ok());
   EXPECT_TRUE(Finalize(id).ok());
 }

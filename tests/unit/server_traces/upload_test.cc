@@ -17,7 +17,8 @@ class UploadTest : public TraceFixture {};
 
 TEST_F(UploadTest, RefusesBadDeclarations) {
   for (const char* name : {"", "../x", "a/b", ".", "..", "-rf", "a\nb", "/abs"}) {
-    EXPECT_EQ(manager_->Begin(Request("x", name)).status().code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_EQ(manager_->Begin(Request("x", name)).status().code(), absl::StatusCode::kInvalidArgument)
+        << name;
   }
   BeginUpload bad_hash = Request("x");
   bad_hash.sha256[0] = 'X';
@@ -37,7 +38,8 @@ TEST_F(UploadTest, WritesOnlyAtTheCommittedOffset) {
     EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
     EXPECT_EQ(FaultsOf(status).at(0).facts.at(0).second, "4");
   }
-  EXPECT_EQ(Write(id, 4, "4567890").code(), absl::StatusCode::kOutOfRange);  // one byte past the declared size
+  EXPECT_EQ(Write(id, 4, "4567890").code(),
+            absl::StatusCode::kOutOfRange);  // one byte past the declared size
   ASSERT_TRUE(Write(id, 4, "456789").ok());
   EXPECT_EQ(manager_->Query(id)->committed_bytes, 10u);
   EXPECT_TRUE(Finalize(id).ok());
