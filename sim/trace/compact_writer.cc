@@ -24,7 +24,7 @@ namespace sm89 {
 namespace {
 
 // Chunks are small after duplicate removal, so a high level costs little.
-constexpr int kLevel = 12;
+constexpr int kLevel = 9;
 
 // The open CTA: its warps' segments wait here until EndCta can lay them out segment by segment.
 struct OpenCta {
