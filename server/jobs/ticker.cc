@@ -6,7 +6,9 @@ namespace sm89 {
 
 Ticker::Ticker(Duration interval, std::function<void()> tick) : interval_(interval), tick_(std::move(tick)) {}
 
-Ticker::~Ticker() {
+Ticker::~Ticker() { Stop(); }
+
+void Ticker::Stop() {
   {
     MutexLock lock(mutex_);
     stop_ = true;

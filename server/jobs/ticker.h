@@ -12,11 +12,13 @@ namespace sm89 {
 class Ticker {
  public:
   Ticker(Duration interval, std::function<void()> tick);
-  ~Ticker();  // waits for a running tick
+  ~Ticker();
   Ticker(const Ticker&) = delete;
   Ticker& operator=(const Ticker&) = delete;
 
   void Start();
+  // Waits for a running tick; there is none after it. Wake stays callable.
+  void Stop();
   // Tick soon. From any thread, before Start too.
   void Wake();
 

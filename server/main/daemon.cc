@@ -115,7 +115,7 @@ class DaemonImpl final : public Daemon {
     // Tasks that were accepted may still use the managers.
     client_executor_ = nullptr;
     worker_executor_ = nullptr;
-    ticker_ = nullptr;
+    if (ticker_ != nullptr) ticker_->Stop();
   }
 
   absl::Status Open() {
@@ -165,10 +165,10 @@ class DaemonImpl final : public Daemon {
   std::unique_ptr<TraceManager> traces_;
   std::optional<JobStore> job_store_;
   std::unique_ptr<SessionTable> sessions_;
+  std::unique_ptr<Ticker> ticker_;  // before the pool, which wakes it from the launcher's thread
   std::unique_ptr<LocalPool> pool_;
   std::unique_ptr<StoredInputs> inputs_;
   std::unique_ptr<JobManager> jobs_;
-  std::unique_ptr<Ticker> ticker_;
   std::unique_ptr<Executor> client_executor_;
   std::unique_ptr<Executor> worker_executor_;
   std::vector<std::unique_ptr<grpc::Service>> services_;

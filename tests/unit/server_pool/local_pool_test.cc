@@ -127,8 +127,8 @@ TEST_F(LocalPoolTest, TheTicketIsNotOnTheCommandLineAndNotInTheStore) {
   pool_->Tick();
   const std::string ticket = Ticket();
   EXPECT_GE(ticket.size(), 32U);
-  for (const std::string& arg : launcher_.Started().back().args)
-    EXPECT_EQ(arg.find(ticket), std::string::npos);
+  const ProcessSpec spec = launcher_.Started().back();
+  for (const std::string& arg : spec.args) EXPECT_EQ(arg.find(ticket), std::string::npos);
   EXPECT_NE(sessions_.records["local-0"].ticket_sha256, ticket);
 }
 
