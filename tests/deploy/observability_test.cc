@@ -43,5 +43,13 @@ TEST(Observability, DashboardAndAlertsWorkAgainstARealPrometheus) {
   EXPECT_NE(result.output.find(", 0 failed"), std::string::npos) << result.output;
 }
 
+TEST(Observability, DashboardAndAlertsWorkAgainstABusyDaemon) {
+  const testing::CommandResult result =
+      testing::RunCommand("python3 " SM89_SOURCE_DIR "/tests/deploy/daemon_observability.py " SM89_BIN_DIR
+                          " " SM89_SOURCE_DIR "/deploy/example");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_NE(result.output.find(", 0 failed"), std::string::npos) << result.output;
+}
+
 }  // namespace
 }  // namespace sm89
