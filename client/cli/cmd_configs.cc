@@ -175,7 +175,10 @@ absl::StatusOr<ExitCode> ValidateConfig(Context& context, const ConfigOptions& o
   CLIENT_RETURN_IF_ERROR(AddOverrides("--set", options.sets, request.mutable_overrides()));
   request.set_strict(options.strict);
   CLIENT_ASSIGN_OR_RETURN(v1::ValidateConfigResponse answer, client->ValidateConfig(request));
-  if (is_file) NameFaults(options.name, *answer.mutable_errors());
+  if (is_file) {
+    NameFaults(options.name, *answer.mutable_errors());
+    NameWarnings(options.name, *answer.mutable_warnings());
+  }
   const ExitCode code = answer.valid() ? kExitOk : kExitInvalid;
   if (context.flags.json) {
     context.PrintJson(ToJson(answer));
@@ -210,8 +213,9 @@ absl::StatusOr<ExitCode> CreateConfig(Context& context, const ConfigOptions& opt
     CLIENT_ASSIGN_OR_RETURN(*request.mutable_text(), ReadConfigFile(options.file));
   }
   CLIENT_RETURN_IF_ERROR(AddOverrides("--set", options.sets, request.mutable_overrides()));
-  const absl::StatusOr<v1::Config> config = client->CreateConfig(request);
+  absl::StatusOr<v1::Config> config = client->CreateConfig(request);
   if (!config.ok()) return NameFaults(options.file, config.status());
+  NameWarnings(options.file, *config->mutable_warnings());
   if (context.flags.json) {
     context.PrintJson(ToJson(*config));
     return kExitOk;

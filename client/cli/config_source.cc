@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kConfigBytesMax = 1 << 20;
 constexpr size_t kStemBytesMax = 40;
 constexpr size_t kDigestDigits = 12;
+constexpr char kTextLabel[] = "text";  // the file name that the server gives to a text from a request
 
 absl::Status BadConfigFile(const std::string& path, const std::string& message) {
   v1::Fault fault;
@@ -94,15 +95,24 @@ absl::StatusOr<std::vector<v1::Override>> ParseOverrides(const std::string& opti
 
 void NameFaults(const std::string& path, google::protobuf::RepeatedPtrField<v1::Fault>& faults) {
   for (v1::Fault& fault : faults) {
-    if (fault.file().empty() && fault.line() > 0) fault.set_file(path);
+    if (fault.file() == kTextLabel) fault.set_file(path);
+  }
+}
+
+void NameWarnings(const std::string& path, google::protobuf::RepeatedPtrField<std::string>& warnings) {
+  const std::string prefix = absl::StrCat(kTextLabel, ":");
+  for (std::string& warning : warnings) {
+    if (warning.starts_with(prefix)) warning = absl::StrCat(path, ":", warning.substr(prefix.size()));
   }
 }
 
 absl::Status NameFaults(const std::string& path, const absl::Status& status) {
   std::optional<v1::ErrorDetail> detail = DetailOf(status);
-  if (!detail.has_value()) return status;
+  if (path.empty() || !detail.has_value() || detail->faults().empty()) return status;
   NameFaults(path, *detail->mutable_faults());
-  return WithDetail(status, *detail);
+  // The message lists the faults with the server's label.
+  const std::string message = absl::StrCat("the configuration ", path, " cannot be used");
+  return WithDetail(absl::Status(status.code(), message), *detail);
 }
 
 }  // namespace sm89::client

@@ -24,8 +24,10 @@ absl::StatusOr<std::string> ConfigNameFor(Client& client, const std::string& tex
 absl::StatusOr<std::vector<v1::Override>> ParseOverrides(const std::string& option,
                                                          const std::vector<std::string>& pairs);
 
-// The server knows an uploaded text by a label of its own: `faults` of that label get the user's file name.
+// The server knows an uploaded text by a label of its own ("text"): faults and warnings get the user's file
+// name instead.
 void NameFaults(const std::string& path, google::protobuf::RepeatedPtrField<v1::Fault>& faults);
+void NameWarnings(const std::string& path, google::protobuf::RepeatedPtrField<std::string>& warnings);
 absl::Status NameFaults(const std::string& path, const absl::Status& status);
 
 }  // namespace sm89::client

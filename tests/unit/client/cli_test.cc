@@ -374,13 +374,16 @@ TEST_F(CliTest, ResultOfAnUnfinishedJobSaysHowItStands) {
 TEST_F(CliTest, ConfigsValidateShowsAllErrorsAndIsTwo) {
   for (uint64_t line : {2, 4}) {
     v1::Fault& fault = *server_.state().validation.add_errors();
+    fault.set_file("text");  // the server's label of a text
     fault.set_line(line);
     fault.set_message("unknown option");
   }
+  server_.state().validation.add_warnings("text:3: given twice");
   const std::string path = Write("gpu.config", "-x 1\n");
   EXPECT_EQ(Run({"configs", "validate", path}), kExitInvalid);
   EXPECT_THAT(out(), HasSubstr("gpu.config:2: unknown option"));
   EXPECT_THAT(out(), HasSubstr("gpu.config:4: unknown option"));
+  EXPECT_THAT(out(), HasSubstr("gpu.config:3: given twice"));
   EXPECT_THAT(out(), HasSubstr("2 errors"));
   server_.state().validation.Clear();
   server_.state().validation.set_valid(true);
