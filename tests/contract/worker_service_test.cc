@@ -118,7 +118,8 @@ TEST_F(WorkerServiceTest, AKilledWorkerCostsOneAttemptAndSaysSo) {
   EXPECT_EQ(retried.attempt(), 2U);
   EXPECT_GT(retried.fence(), attempt.fence());
   bool said = false;
-  for (const v1::JobEvent& event : Get(job.name()).events()) {
+  const v1::Job now = Get(job.name());
+  for (const v1::JobEvent& event : now.events()) {
     said = said || event.reason().find("killed by signal 9") != std::string::npos;
   }
   EXPECT_TRUE(said);
