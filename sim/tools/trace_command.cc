@@ -44,7 +44,8 @@ absl::Status Run(const TraceCommandOptions& options, const SimCommandIo& io) {
   if (!options.dump) {
     (options.json ? WriteInfoJson : WriteInfoText)(head, *trace.reader, io.out);
   } else {
-    const std::unique_ptr<DumpSink> sink = options.json ? MakeJsonDump(head, io.out) : MakeTextDump(head, io.out);
+    const std::unique_ptr<DumpSink> sink =
+        options.json ? MakeJsonDump(head, io.out) : MakeTextDump(head, io.out);
     RETURN_IF_ERROR(WalkTrace(trace.reader.get(), options.filter, io.interrupted, sink.get()));
   }
   io.out.flush();

@@ -79,7 +79,8 @@ class JsonDump final : public DumpSink {
     text.pop_back();
     TraceJson unknown = TraceJson::array();
     for (const UnknownOpcode& u : kernel.decoded->unknown) unknown.push_back(u.opcode);
-    out_ << (first_kernel_ ? "\n" : ",\n") << text << ",\"unknown_opcodes\":" << JsonText(unknown) << ",\"code\":[";
+    out_ << (first_kernel_ ? "\n" : ",\n") << text << ",\"unknown_opcodes\":" << JsonText(unknown)
+         << ",\"code\":[";
     first_kernel_ = false;
     first_ = true;
   }

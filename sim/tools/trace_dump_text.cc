@@ -36,7 +36,8 @@ std::string MemoryText(const StaticInst& s, const DecodedInst& d) {
 }
 
 std::string StaticText(const StaticInst& s, const DecodedInst& d) {
-  std::string text = absl::StrFormat("  %04x  %-24s %-8s", s.pc, Printable(s.opcode), std::string(Name(d.unit)));
+  std::string text =
+      absl::StrFormat("  %04x  %-24s %-8s", s.pc, Printable(s.opcode), std::string(Name(d.unit)));
   absl::StrAppend(&text, RangesText("dest", std::span(d.dests).first(d.num_dests)),
                   RangesText("source", std::span(d.sources).first(d.num_sources)), MemoryText(s, d));
   if (d.control != ControlOp::kNone) absl::StrAppend(&text, "  control ", Av(Name(d.control)));
@@ -58,7 +59,8 @@ std::string AccessText(const AccessSummary& a) {
   if (a.global_lines != 0) absl::StrAppend(&text, "  global ", a.global_sectors, " sectors");
   if (a.local_lines != 0) absl::StrAppend(&text, "  local ", a.local_sectors, " sectors");
   if (a.shared_passes != 0) {
-    absl::StrAppend(&text, "  shared ", a.shared_passes, " passes (", a.bank_conflict_passes(), " by bank conflicts)");
+    absl::StrAppend(&text, "  shared ", a.shared_passes, " passes (", a.bank_conflict_passes(),
+                    " by bank conflicts)");
   }
   return text;
 }
@@ -79,7 +81,9 @@ class TextDump final : public DumpSink {
       out_ << "  unknown opcode " << Printable(u.opcode) << ", taken for a NOP\n";
     }
   }
-  void Static(uint32_t id) override { out_ << StaticText(kernel_.table[id], kernel_.decoded->insts[id]) << "\n"; }
+  void Static(uint32_t id) override {
+    out_ << StaticText(kernel_.table[id], kernel_.decoded->insts[id]) << "\n";
+  }
   void BeginExecuted() override { place_.clear(); }
   void Executed(const DumpInst& inst) override {
     std::string place = absl::StrCat("thread block ", DimText(inst.cta), " warp ", inst.warp);
@@ -95,7 +99,8 @@ class TextDump final : public DumpSink {
   }
   void EndKernel() override {}
   void End(const DumpTotals& totals) override {
-    out_ << "\n" << totals.shown << " executed instructions of " << totals.ctas_shown << " thread blocks shown\n";
+    out_ << "\n"
+         << totals.shown << " executed instructions of " << totals.ctas_shown << " thread blocks shown\n";
     if (totals.ctas_left_out != 0) {
       out_ << totals.ctas_left_out << " thread blocks left out: --all or --cta shows them\n";
     }

@@ -18,10 +18,18 @@ void WriteCommands(const TraceSetInfo& info, std::ostream& out) {
   for (const TraceCommand& c : info.commands) {
     out << "  line " << c.line << ": ";
     switch (c.kind) {
-      case CommandKind::kMemcpyHtoD: out << "MemcpyHtoD " << HexText(c.address) << ", " << c.bytes << " bytes"; break;
-      case CommandKind::kMemcpyDtoH: out << "MemcpyDtoH " << HexText(c.address) << ", " << c.bytes << " bytes"; break;
-      case CommandKind::kKernel: out << "kernel " << c.kernel + 1; break;
-      case CommandKind::kIgnored: out << "ignored: " << Printable(c.text); break;
+      case CommandKind::kMemcpyHtoD:
+        out << "MemcpyHtoD " << HexText(c.address) << ", " << c.bytes << " bytes";
+        break;
+      case CommandKind::kMemcpyDtoH:
+        out << "MemcpyDtoH " << HexText(c.address) << ", " << c.bytes << " bytes";
+        break;
+      case CommandKind::kKernel:
+        out << "kernel " << c.kernel + 1;
+        break;
+      case CommandKind::kIgnored:
+        out << "ignored: " << Printable(c.text);
+        break;
     }
     out << "\n";
   }

@@ -64,11 +64,10 @@ void DeclareDump(CLI::App* dump, TraceCommandOptions* options, RawOptions* raw) 
 }
 
 absl::Status Mistake(std::string option, std::string value, std::string expected) {
-  return InputError(absl::StatusCode::kInvalidArgument,
-                    Fault{.field = std::move(option),
-                          .value = std::move(value),
-                          .expected = std::move(expected),
-                          .message = "cannot be understood"});
+  return InputError(absl::StatusCode::kInvalidArgument, Fault{.field = std::move(option),
+                                                              .value = std::move(value),
+                                                              .expected = std::move(expected),
+                                                              .message = "cannot be understood"});
 }
 
 absl::Status ParseCta(const std::string& text, DumpFilter* filter) {

@@ -15,14 +15,14 @@ namespace sm89 {
 
 // Which executed instructions a dump shows. Empty fields select everything.
 struct DumpFilter {
-  KernelSelection kernels;             // by position from 1
-  std::optional<uint64_t> cta_index;   // place in the file, from 0
+  KernelSelection kernels;            // by position from 1
+  std::optional<uint64_t> cta_index;  // place in the file, from 0
   std::optional<Dim3> cta_id;
   std::optional<uint32_t> warp;
   std::optional<uint32_t> pc;
-  bool all_ctas = false;               // without cta_*: every thread block instead of the first one
-  bool code_only = false;              // no executed instructions
-  uint64_t limit = 0;                  // executed instructions to show in all; 0 = no limit
+  bool all_ctas = false;   // without cta_*: every thread block instead of the first one
+  bool code_only = false;  // no executed instructions
+  uint64_t limit = 0;      // executed instructions to show in all; 0 = no limit
 };
 
 struct TraceCommandOptions {

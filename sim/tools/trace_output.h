@@ -14,7 +14,7 @@ namespace sm89 {
 struct TraceHead {
   const TraceSetInfo* info = nullptr;
   std::string digest;
-  std::string name;               // as the user named the input
+  std::string name;  // as the user named the input
   uint64_t compact_bytes = 0;
 };
 

@@ -14,10 +14,14 @@ struct FileNames {
 
 FileNames NamesOf(RegFile file) {
   switch (file) {
-    case RegFile::kGeneral: return {"R", "RZ", 255};
-    case RegFile::kUniform: return {"UR", "URZ", 63};
-    case RegFile::kPredicate: return {"P", "PT", 7};
-    case RegFile::kUniformPredicate: return {"UP", "UPT", 7};
+    case RegFile::kGeneral:
+      return {"R", "RZ", 255};
+    case RegFile::kUniform:
+      return {"UR", "URZ", 63};
+    case RegFile::kPredicate:
+      return {"P", "PT", 7};
+    case RegFile::kUniformPredicate:
+      return {"UP", "UPT", 7};
   }
   return {"?", "?", 0};
 }
@@ -26,46 +30,74 @@ FileNames NamesOf(RegFile file) {
 
 std::string_view Name(ControlOp op) {
   switch (op) {
-    case ControlOp::kNone: return "none";
-    case ControlOp::kExit: return "exit";
-    case ControlOp::kBranch: return "branch";
-    case ControlOp::kCall: return "call";
-    case ControlOp::kReturn: return "return";
-    case ControlOp::kBarrier: return "barrier";
-    case ControlOp::kConvergence: return "convergence";
-    case ControlOp::kMembar: return "membar";
-    case ControlOp::kDepbar: return "depbar";
-    case ControlOp::kLdgDepbar: return "ldgdepbar";
-    case ControlOp::kNanosleep: return "nanosleep";
-    case ControlOp::kYield: return "yield";
+    case ControlOp::kNone:
+      return "none";
+    case ControlOp::kExit:
+      return "exit";
+    case ControlOp::kBranch:
+      return "branch";
+    case ControlOp::kCall:
+      return "call";
+    case ControlOp::kReturn:
+      return "return";
+    case ControlOp::kBarrier:
+      return "barrier";
+    case ControlOp::kConvergence:
+      return "convergence";
+    case ControlOp::kMembar:
+      return "membar";
+    case ControlOp::kDepbar:
+      return "depbar";
+    case ControlOp::kLdgDepbar:
+      return "ldgdepbar";
+    case ControlOp::kNanosleep:
+      return "nanosleep";
+    case ControlOp::kYield:
+      return "yield";
   }
   return "?";
 }
 
 std::string_view Name(Scope scope) {
   switch (scope) {
-    case Scope::kNone: return "none";
-    case Scope::kCta: return "cta";
-    case Scope::kGpu: return "gpu";
-    case Scope::kSys: return "sys";
+    case Scope::kNone:
+      return "none";
+    case Scope::kCta:
+      return "cta";
+    case Scope::kGpu:
+      return "gpu";
+    case Scope::kSys:
+      return "sys";
   }
   return "?";
 }
 
 std::string_view Name(TensorType type) {
   switch (type) {
-    case TensorType::kNone: return "none";
-    case TensorType::kF16: return "f16";
-    case TensorType::kBf16: return "bf16";
-    case TensorType::kTf32: return "tf32";
-    case TensorType::kE4m3: return "e4m3";
-    case TensorType::kE5m2: return "e5m2";
-    case TensorType::kS8: return "s8";
-    case TensorType::kU8: return "u8";
-    case TensorType::kS4: return "s4";
-    case TensorType::kU4: return "u4";
-    case TensorType::kB1: return "b1";
-    case TensorType::kF64: return "f64";
+    case TensorType::kNone:
+      return "none";
+    case TensorType::kF16:
+      return "f16";
+    case TensorType::kBf16:
+      return "bf16";
+    case TensorType::kTf32:
+      return "tf32";
+    case TensorType::kE4m3:
+      return "e4m3";
+    case TensorType::kE5m2:
+      return "e5m2";
+    case TensorType::kS8:
+      return "s8";
+    case TensorType::kU8:
+      return "u8";
+    case TensorType::kS4:
+      return "s4";
+    case TensorType::kU4:
+      return "u4";
+    case TensorType::kB1:
+      return "b1";
+    case TensorType::kF64:
+      return "f64";
   }
   return "?";
 }

@@ -37,7 +37,8 @@ class Walk {
  private:
   bool NamesCta() const { return filter_.cta_id.has_value() || filter_.cta_index.has_value(); }
   std::string CtaText() const {
-    return filter_.cta_id.has_value() ? DimText(*filter_.cta_id) : absl::StrCat(filter_.cta_index.value_or(0));
+    return filter_.cta_id.has_value() ? DimText(*filter_.cta_id)
+                                      : absl::StrCat(filter_.cta_index.value_or(0));
   }
 
   static absl::Status NotThere(std::string option, std::string value, std::string expected) {

@@ -1,5 +1,5 @@
-// Walks the part of a trace that a dump selects and hands it, piece by piece, to a sink that writes it. Memory
-// stays bounded by one kernel's static table.
+// Walks the part of a trace that a dump selects and hands it, piece by piece, to a sink that writes it.
+// Memory stays bounded by one kernel's static table.
 #pragma once
 
 #include <atomic>
@@ -37,10 +37,10 @@ struct DumpInst {
 
 // What a walk left out.
 struct DumpTotals {
-  uint64_t shown = 0;            // executed instructions
+  uint64_t shown = 0;  // executed instructions
   uint64_t ctas_shown = 0;
-  uint64_t ctas_left_out = 0;    // because only the first one of a kernel was asked for
-  bool limit_reached = false;    // the filter's limit ended the walk
+  uint64_t ctas_left_out = 0;  // because only the first one of a kernel was asked for
+  bool limit_reached = false;  // the filter's limit ended the walk
 };
 
 class DumpSink {
@@ -56,8 +56,8 @@ class DumpSink {
   virtual void End(const DumpTotals& totals) = 0;
 };
 
-// INVALID_ARGUMENT, before the sink's first call, when the filter names a kernel or thread block that the trace does not have; DATA_LOSS;
-// CANCELLED when `cancel` (may be null) turns true.
+// INVALID_ARGUMENT, before the sink's first call, when the filter names a kernel or thread block that the
+// trace does not have; DATA_LOSS; CANCELLED when `cancel` (may be null) turns true.
 absl::Status WalkTrace(CompactReader* reader, const DumpFilter& filter, const std::atomic<bool>* cancel,
                        DumpSink* sink);
 

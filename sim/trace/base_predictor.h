@@ -76,9 +76,9 @@ class FirstBasePredictor {
   struct Slot {
     uint64_t last = 0;
     uint64_t step = 0;
-    uint64_t shift = 0;       // how far this piece's warps lie from the same warps of the piece before
-    uint32_t piece = 0;       // last piece that used the slot; 0 = none
-    bool shift_fresh = false; // shift was measured in that piece
+    uint64_t shift = 0;        // how far this piece's warps lie from the same warps of the piece before
+    uint32_t piece = 0;        // last piece that used the slot; 0 = none
+    bool shift_fresh = false;  // shift was measured in that piece
   };
   std::vector<std::vector<Seen>> warps_;
   std::vector<Slot> slots_;

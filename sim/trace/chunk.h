@@ -15,11 +15,11 @@ namespace sm89 {
 // One warp's segment inside a piece.
 struct WarpSegment {
   uint32_t warp = 0;
-  uint32_t instructions = 0;   // in this segment; 0 only for a warp that is present but empty
-  uint64_t remaining = 0;      // of the warp after this segment
-  uint32_t ops = 0, aux = 0;   // blob numbers
+  uint32_t instructions = 0;  // in this segment; 0 only for a warp that is present but empty
+  uint64_t remaining = 0;     // of the warp after this segment
+  uint32_t ops = 0, aux = 0;  // blob numbers
   uint32_t shape_list = 0, slot_list = 0;
-  uint64_t first_base = 0;     // index of its first bases, one a slot of its slot list
+  uint64_t first_base = 0;  // index of its first bases, one a slot of its slot list
 };
 
 class Chunk {
@@ -48,7 +48,9 @@ class Chunk {
 
   std::string_view ops(const WarpSegment& s) const { return View(ops_[s.ops]); }
   std::string_view aux(const WarpSegment& s) const { return View(aux_[s.aux]); }
-  std::span<const uint32_t> shape_list(const WarpSegment& s) const { return List(shape_lists_[s.shape_list]); }
+  std::span<const uint32_t> shape_list(const WarpSegment& s) const {
+    return List(shape_lists_[s.shape_list]);
+  }
   std::span<const uint32_t> slot_list(const WarpSegment& s) const { return List(slot_lists_[s.slot_list]); }
   std::span<const uint64_t> first_bases(const WarpSegment& s) const {
     return std::span(bases_).subspan(s.first_base, slot_lists_[s.slot_list].count);
@@ -68,7 +70,9 @@ class Chunk {
   };
   Chunk() = default;
   std::string_view View(const Range& r) const { return std::string_view(raw_).substr(r.first, r.count); }
-  std::span<const uint32_t> List(const Range& r) const { return std::span(list_items_).subspan(r.first, r.count); }
+  std::span<const uint32_t> List(const Range& r) const {
+    return std::span(list_items_).subspan(r.first, r.count);
+  }
 
   std::string raw_;
   std::vector<AccessShape> shapes_;

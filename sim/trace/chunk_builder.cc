@@ -79,8 +79,7 @@ void ChunkBuilder::AppendBases(uint32_t position, const EncodedSegment& segment)
   addresses_ += segment.first_bases.size();
 }
 
-uint32_t ChunkBuilder::InternBlob(const std::string& blob, Column c, Numbers* numbers,
-                                  std::string* lengths) {
+uint32_t ChunkBuilder::InternBlob(const std::string& blob, Column c, Numbers* numbers, std::string* lengths) {
   const auto [it, added] = numbers->try_emplace(blob, static_cast<uint32_t>(numbers->size()));
   if (added) {
     column(c) += blob;
@@ -130,9 +129,9 @@ uint32_t ChunkBuilder::InternSlotList(const EncodedSegment& segment) {
 BuiltChunk ChunkBuilder::Take() {
   column(Column::kBlobs) = ops_lengths_ + aux_lengths_;
   BuiltChunk built{.pieces = num_pieces_, .shapes = shapes_.size()};
-  for (const uint64_t count : {uint64_t{shapes_.size()}, uint64_t{shape_lists_.size()},
-                               uint64_t{slot_lists_.size()}, uint64_t{ops_.size()}, uint64_t{aux_.size()},
-                               num_pieces_}) {
+  for (const uint64_t count :
+       {uint64_t{shapes_.size()}, uint64_t{shape_lists_.size()}, uint64_t{slot_lists_.size()},
+        uint64_t{ops_.size()}, uint64_t{aux_.size()}, num_pieces_}) {
     AppendVarint(&built.raw, count);
   }
   for (const std::string& c : columns_) AppendVarint(&built.raw, c.size());

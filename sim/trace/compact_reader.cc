@@ -16,7 +16,8 @@ namespace {
 
 uint32_t WarpsOf(const Dim3& block) {
   const uint64_t threads = SaturatingVolume(block);
-  return static_cast<uint32_t>(std::min<uint64_t>(threads / kWarpSize + (threads % kWarpSize != 0), UINT32_MAX));
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(threads / kWarpSize + (threads % kWarpSize != 0), UINT32_MAX));
 }
 
 Dim3 FromLinear(uint64_t linear, const Dim3& grid) {
@@ -152,8 +153,8 @@ absl::Status Reader::VerifyAll() {
   }
   const std::string found = digest.Finish(store_->info());
   if (found != store_->digest()) {
-    return store_->Damage("digest", 0, absl::StrCat("the content has digest ", found, ", the header says ",
-                                                    store_->digest()));
+    return store_->Damage(
+        "digest", 0, absl::StrCat("the content has digest ", found, ", the header says ", store_->digest()));
   }
   return absl::OkStatus();
 }

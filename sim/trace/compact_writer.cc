@@ -68,7 +68,8 @@ class Writer final : public CompactWriter {
  private:
   enum class State { kSet, kKernel, kCta, kWarp, kFinished };
 
-  absl::Status Refuse(absl::StatusCode code, std::string field, std::string value, std::string expected) const;
+  absl::Status Refuse(absl::StatusCode code, std::string field, std::string value,
+                      std::string expected) const;
   absl::Status CheckLimit(std::string what, uint64_t count, uint64_t limit) const;
   void AddAccess(const DynInstRecord& inst);
   uint64_t WritePieces();
@@ -88,7 +89,7 @@ class Writer final : public CompactWriter {
   std::string shape_code_;  // scratch
   std::vector<KernelRecord> kernels_;
   std::vector<ChunkEntry> chunks_;
-  std::string tables_;      // encoded static tables, one after the other
+  std::string tables_;  // encoded static tables, one after the other
   uint64_t num_statics_ = 0;
   uint64_t num_runs_ = 0;
   absl::flat_hash_map<std::string, uint32_t> table_numbers_;
@@ -296,7 +297,8 @@ absl::Status Writer::EndKernel(const KernelInfo& kernel) {
 }
 
 absl::StatusOr<SectionEntry> Writer::WriteSection(SectionKind kind, const std::string& raw) {
-  RETURN_IF_ERROR(CheckLimit(absl::StrCat("bytes of section ", Av(Name(kind))), raw.size(), kMaxSectionBytes));
+  RETURN_IF_ERROR(
+      CheckLimit(absl::StrCat("bytes of section ", Av(Name(kind))), raw.size(), kMaxSectionBytes));
   const std::string packed = Pack(raw, kLevel);
   const SectionEntry entry{kind, Crc32(packed), file_.size(), packed.size(), raw.size()};
   RETURN_IF_ERROR(file_.Append(packed));
@@ -306,7 +308,8 @@ absl::StatusOr<SectionEntry> Writer::WriteSection(SectionKind kind, const std::s
 absl::StatusOr<WrittenTrace> Writer::Finish(const TraceSetInfo& set) {
   SM89_ASSERT(state_ == State::kSet, "Finish after the last EndKernel");
   for (const TraceCommand& c : set.commands) {
-    SM89_ASSERT(c.kind != CommandKind::kKernel || c.kernel < kernels_.size(), "commands name written kernels");
+    SM89_ASSERT(c.kind != CommandKind::kKernel || c.kernel < kernels_.size(),
+                "commands name written kernels");
   }
   state_ = State::kFinished;
   RETURN_IF_ERROR(CheckLimit("commands", set.commands.size(), kMaxCommands));

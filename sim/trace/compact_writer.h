@@ -22,8 +22,8 @@ struct DynInstRecord {
 };
 
 struct WrittenTrace {
-  std::string digest;       // SHA-256 (hex) over the canonical content: independent of compression level,
-                            // of the upload's packing, and of the machine
+  std::string digest;  // SHA-256 (hex) over the canonical content: independent of compression level,
+                       // of the upload's packing, and of the machine
   uint64_t file_bytes = 0;
 };
 

@@ -21,13 +21,13 @@ inline constexpr std::array<SectionKind, 4> kSectionOrder = {SectionKind::kSet, 
 std::string_view Name(SectionKind kind);
 
 // Control bytes of a warp's instruction stream.
-inline constexpr uint8_t kOpExplicit = 0x80;   // clear: a run of (byte + 1) plain instructions
-inline constexpr uint8_t kOpJump = 0x40;       // static id is not the previous one + 1
-inline constexpr uint8_t kOpMask = 0x20;       // active mask changes (never together with kOpAddress)
-inline constexpr uint8_t kOpAddress = 0x10;    // carries addresses
-inline constexpr uint8_t kOpShape = 0x08;      // shape differs from the slot's last one
-inline constexpr uint8_t kOpResidual = 0x04;   // base differs from the predicted one
-inline constexpr uint8_t kOpReserved = 0x03;   // must be 0
+inline constexpr uint8_t kOpExplicit = 0x80;  // clear: a run of (byte + 1) plain instructions
+inline constexpr uint8_t kOpJump = 0x40;      // static id is not the previous one + 1
+inline constexpr uint8_t kOpMask = 0x20;      // active mask changes (never together with kOpAddress)
+inline constexpr uint8_t kOpAddress = 0x10;   // carries addresses
+inline constexpr uint8_t kOpShape = 0x08;     // shape differs from the slot's last one
+inline constexpr uint8_t kOpResidual = 0x04;  // base differs from the predicted one
+inline constexpr uint8_t kOpReserved = 0x03;  // must be 0
 inline constexpr uint32_t kMaxRun = 128;
 
 // Shares of a chunk, in the order of its column table.
@@ -45,12 +45,12 @@ inline constexpr uint64_t kMaxSectionBytes = uint64_t{256} << 20;  // unpacked
 inline constexpr uint64_t kMaxChunkBytes = uint64_t{16} << 20;     // unpacked
 inline constexpr uint64_t kMaxChunkAddresses = uint64_t{8} << 20;  // lanes of shapes + first bases
 inline constexpr uint64_t kMaxChunkWarps = uint64_t{1} << 20;
-inline constexpr uint64_t kMaxStatics = uint64_t{4} << 20;         // of all tables of a file
+inline constexpr uint64_t kMaxStatics = uint64_t{4} << 20;  // of all tables of a file
 inline constexpr uint64_t kMaxKernels = uint64_t{1} << 20;
-inline constexpr uint64_t kMaxCtaRuns = uint64_t{16} << 20;        // of all kernels
+inline constexpr uint64_t kMaxCtaRuns = uint64_t{16} << 20;  // of all kernels
 inline constexpr uint64_t kMaxChunks = uint64_t{4} << 20;
 inline constexpr uint64_t kMaxCommands = uint64_t{4} << 20;
-inline constexpr uint64_t kMaxNotes = uint64_t{1} << 16;           // marks; warnings
+inline constexpr uint64_t kMaxNotes = uint64_t{1} << 16;  // marks; warnings
 // Memory instructions of a kernel with a predictor of their own; instruction n uses predictor n % kMaxSlots.
 inline constexpr uint32_t kMaxSlots = 1 << 15;
 inline constexpr uint32_t kMaxWarpsPerCta = 64;  // the architecture allows 32 (1024 threads)

@@ -31,9 +31,15 @@ uint32_t Read32(ByteReader* in) { return static_cast<uint32_t>(in->VarintBelow(u
 // Fields of KernelInfo that are plain 64-bit counts, in the order stored.
 template <typename Info>
 auto Counts(Info& k) {
-  return std::array{&k.num_ctas,    &k.grid_ctas,     &k.warp_instructions, &k.thread_instructions,
-                    &k.masked_off_instructions, &k.empty_warps, &k.absent_warps,
-                    &k.warps_past_exit, &k.zero_address_accesses};
+  return std::array{&k.num_ctas,
+                    &k.grid_ctas,
+                    &k.warp_instructions,
+                    &k.thread_instructions,
+                    &k.masked_off_instructions,
+                    &k.empty_warps,
+                    &k.absent_warps,
+                    &k.warps_past_exit,
+                    &k.zero_address_accesses};
 }
 
 KernelInfo ReadKernelInfo(ByteReader* in) {
@@ -73,10 +79,14 @@ TraceCommand ReadCommand(ByteReader* in, uint64_t num_kernels) {
 
 std::string_view Name(SectionKind kind) {
   switch (kind) {
-    case SectionKind::kSet: return "set";
-    case SectionKind::kKernels: return "kernels";
-    case SectionKind::kStatics: return "statics";
-    case SectionKind::kChunks: return "chunks";
+    case SectionKind::kSet:
+      return "set";
+    case SectionKind::kKernels:
+      return "kernels";
+    case SectionKind::kStatics:
+      return "statics";
+    case SectionKind::kChunks:
+      return "chunks";
   }
   return "unknown";
 }
@@ -240,7 +250,8 @@ bool ReadRuns(ByteReader* in, RunBudget* budget, KernelRecord* kernel) {
     run.first_linear = next + in->Zigzag();
     run.count = in->VarintBelow(kMaxLinear);
     run.segments = in->VarintBelow(kMaxLinear);
-    if (!in->ok() || run.count == 0 || run.segments == 0 || run.count > kMaxLinear / run.segments) return false;
+    if (!in->ok() || run.count == 0 || run.segments == 0 || run.count > kMaxLinear / run.segments)
+      return false;
     if (run.first_linear > kMaxLinear || run.first_linear + run.count > grid) return false;
     run.first_piece = budget->piece;
     budget->piece += run.count * run.segments;

@@ -17,7 +17,7 @@ namespace sm89 {
 
 struct SectionEntry {
   SectionKind kind = SectionKind::kSet;
-  uint32_t crc = 0;           // of the stored bytes
+  uint32_t crc = 0;  // of the stored bytes
   uint64_t offset = 0;
   uint64_t stored_bytes = 0;
   uint64_t raw_bytes = 0;
@@ -38,20 +38,20 @@ struct CtaRun {
   uint64_t first_index = 0;   // in file order
   uint64_t first_linear = 0;  // linear id of its first CTA
   uint64_t count = 0;
-  uint64_t segments = 1;      // pieces a CTA
-  uint64_t first_piece = 0;   // number in the file
+  uint64_t segments = 1;     // pieces a CTA
+  uint64_t first_piece = 0;  // number in the file
 };
 
 struct KernelRecord {
   KernelInfo info;
-  uint32_t table = 0;         // static table number
+  uint32_t table = 0;  // static table number
   std::vector<CtaRun> runs;
 };
 
 // A static table as a reader uses it.
 struct StreamStatic {
-  uint32_t static_id = 0;         // place in `insts`
-  uint32_t slot = UINT32_MAX;     // predictor slot; UINT32_MAX = never with addresses
+  uint32_t static_id = 0;      // place in `insts`
+  uint32_t slot = UINT32_MAX;  // predictor slot; UINT32_MAX = never with addresses
 };
 struct StaticTableData {
   std::vector<StaticInst> insts;           // by (pc, order met)

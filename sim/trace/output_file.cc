@@ -17,14 +17,18 @@ namespace {
 
 absl::StatusCode CodeOf(int error) {
   switch (error) {
-    case ENOENT: return absl::StatusCode::kNotFound;
+    case ENOENT:
+      return absl::StatusCode::kNotFound;
     case EACCES:
     case EPERM:
-    case EROFS: return absl::StatusCode::kPermissionDenied;
+    case EROFS:
+      return absl::StatusCode::kPermissionDenied;
     case ENOSPC:
     case EDQUOT:
-    case EFBIG: return absl::StatusCode::kResourceExhausted;
-    default: return absl::StatusCode::kUnavailable;
+    case EFBIG:
+      return absl::StatusCode::kResourceExhausted;
+    default:
+      return absl::StatusCode::kUnavailable;
   }
 }
 
@@ -47,8 +51,9 @@ OutputFile::~OutputFile() {
 
 absl::Status OutputFile::Failure(const char* what) const {
   const int error = errno;
-  return InputError(CodeOf(error),
-                    Fault{.file = path_, .message = absl::StrCat("cannot ", what, ": ", std::strerror(error))});
+  return InputError(
+      CodeOf(error),
+      Fault{.file = path_, .message = absl::StrCat("cannot ", what, ": ", std::strerror(error))});
 }
 
 absl::Status OutputFile::Create(const std::string& path) {

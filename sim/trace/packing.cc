@@ -40,7 +40,8 @@ absl::StatusOr<std::string> Unpack(std::string_view packed, uint64_t raw_bytes) 
     return absl::DataLossError("not a zstd frame with a stated size");
   }
   if (stated != raw_bytes) {
-    return absl::DataLossError(absl::StrCat("the zstd frame states ", stated, " bytes, the index ", raw_bytes));
+    return absl::DataLossError(
+        absl::StrCat("the zstd frame states ", stated, " bytes, the index ", raw_bytes));
   }
   std::string raw(raw_bytes, '\0');
   const size_t size = ZSTD_decompress(raw.data(), raw.size(), packed.data(), packed.size());

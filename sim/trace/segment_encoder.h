@@ -64,7 +64,7 @@ class SegmentEncoder {
   EncodedSegment segment_;
   uint32_t previous_id_ = UINT32_MAX;  // so that static 0 follows
   LaneMask mask_ = ~LaneMask{0};
-  uint32_t run_ = 0;                   // length of the run that the last control byte states; 0 = no run
+  uint32_t run_ = 0;  // length of the run that the last control byte states; 0 = no run
   uint32_t new_lanes_ = 0;
   std::vector<SlotPredictor> slots_;
   std::vector<uint32_t> local_shapes_;  // CTA number -> place in segment_.shapes; UINT32_MAX = not there

@@ -81,8 +81,8 @@ void AppendStaticInst(std::string* out, const StaticInst& inst) {
   AppendRegs(out, inst.dests.data(), inst.num_dests);
   AppendRegs(out, inst.sources.data(), inst.num_sources);
   out->push_back(static_cast<char>(inst.declared_width_bytes));
-  out->push_back(static_cast<char>((inst.has_immediate ? kHasImmediate : 0) |
-                                   (inst.has_encoding ? kHasEncoding : 0)));
+  out->push_back(
+      static_cast<char>((inst.has_immediate ? kHasImmediate : 0) | (inst.has_encoding ? kHasEncoding : 0)));
   AppendZigzag(out, static_cast<uint64_t>(inst.immediate));
   AppendZigzag(out, static_cast<uint64_t>(inst.immediate2));
   AppendVarint(out, inst.source_line);
@@ -95,9 +95,8 @@ std::string EncodeStaticTable(const std::vector<const StaticInst*>& by_stream_id
   SM89_ASSERT(slots.size() == count, "one slot entry a static instruction");
   std::vector<uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return by_stream_id[a]->pc < by_stream_id[b]->pc;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return by_stream_id[a]->pc < by_stream_id[b]->pc; });
   std::string out;
   AppendVarint(&out, count);
   for (uint64_t i = 0; i < count; ++i) {

@@ -39,8 +39,9 @@ absl::Status TraceStore::ReadHeader() {
   }
   header_ = *std::move(header);
   if (header_.file_bytes != bytes.size()) {
-    return Damage("header", std::min<uint64_t>(header_.file_bytes, bytes.size()),
-                  absl::StrCat("the file has ", bytes.size(), " bytes, its header says ", header_.file_bytes));
+    return Damage(
+        "header", std::min<uint64_t>(header_.file_bytes, bytes.size()),
+        absl::StrCat("the file has ", bytes.size(), " bytes, its header says ", header_.file_bytes));
   }
   // The chunks fill the space before the first section; sections lie back to back up to the end.
   uint64_t next = header_.sections[0].offset;

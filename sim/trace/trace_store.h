@@ -47,10 +47,10 @@ class TraceStore {
  private:
   struct ChunkState {
     ChunkEntry entry;
-    uint64_t offset = 0;          // in the file
+    uint64_t offset = 0;  // in the file
     uint64_t first_piece = 0;
     uint32_t first_shape = 0;
-    bool loading = false;         // guarded by mutex_
+    bool loading = false;               // guarded by mutex_
     std::weak_ptr<const Chunk> loaded;  // guarded by mutex_
   };
   // Chunks kept though nobody holds them: CTAs that share a chunk are often opened one after the other.

@@ -39,9 +39,9 @@ void CompactWarpCursor::StartSegment(const WarpSegment& segment) {
 
 bool CompactWarpCursor::Damaged(const char* message) {
   const PiecePlace at = store_->Locate(place_.first_piece + piece_);
-  status_ = store_->Damage(absl::StrCat("chunk ", at.chunk), store_->chunk_offset(at.chunk),
-                           absl::StrCat("warp ", place_.warp, " of a thread block of kernel ", place_.kernel + 1,
-                                        ": ", message));
+  status_ = store_->Damage(
+      absl::StrCat("chunk ", at.chunk), store_->chunk_offset(at.chunk),
+      absl::StrCat("warp ", place_.warp, " of a thread block of kernel ", place_.kernel + 1, ": ", message));
   return false;
 }
 

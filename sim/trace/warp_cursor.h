@@ -17,8 +17,8 @@ namespace sm89 {
 struct WarpPlace {
   uint32_t kernel = 0;
   uint32_t warp = 0;
-  uint64_t first_piece = 0;   // of its CTA, in the file
-  uint64_t num_pieces = 1;    // of its CTA
+  uint64_t first_piece = 0;  // of its CTA, in the file
+  uint64_t num_pieces = 1;   // of its CTA
 };
 
 class CompactWarpCursor final : public WarpCursor {
@@ -45,13 +45,13 @@ class CompactWarpCursor final : public WarpCursor {
   const WarpPlace place_;
   const std::vector<StreamStatic>& statics_;
   std::shared_ptr<const Chunk> chunk_;
-  uint64_t piece_ = 0;              // number among the CTA's pieces
+  uint64_t piece_ = 0;  // number among the CTA's pieces
   ByteReader ops_, aux_;
   std::span<const uint32_t> shape_list_;
-  uint32_t shapes_used_ = 0;        // of shape_list_
-  uint32_t id_ = UINT32_MAX;        // stream id of the instruction given last
+  uint32_t shapes_used_ = 0;  // of shape_list_
+  uint32_t id_ = UINT32_MAX;  // stream id of the instruction given last
   LaneMask mask_ = ~LaneMask{0};
-  uint32_t run_ = 0;                // plain instructions left of the current run
+  uint32_t run_ = 0;  // plain instructions left of the current run
   uint32_t segment_left_ = 0;
   uint64_t remaining_ = 0;
   std::vector<SlotPredictor> slots_;

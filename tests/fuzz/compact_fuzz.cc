@@ -1,5 +1,5 @@
-// Fuzz target: the compact trace reader behind its checksums. The first byte of the input chooses the parser; the
-// checksums that would hide the parsers from a fuzzer are made here.
+// Fuzz target: the compact trace reader behind its checksums. The first byte of the input chooses the parser;
+// the checksums that would hide the parsers from a fuzzer are made here.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,8 +36,8 @@ ChunkEntry EntryOf(std::string_view raw) {
 void FuzzChunk(std::string_view raw) {
   const ChunkEntry entry = EntryOf(raw);
   const std::vector<uint32_t> slots(8, 64);
-  const auto chunk =
-      Chunk::Parse(std::string(raw), {.pieces = entry.pieces, .shapes = entry.shapes, .slots_of_kernel = slots});
+  const auto chunk = Chunk::Parse(std::string(raw),
+                                  {.pieces = entry.pieces, .shapes = entry.shapes, .slots_of_kernel = slots});
   if (!chunk.ok()) return;
   for (size_t p = 0; p < chunk->num_pieces(); ++p) {
     for (const WarpSegment& warp : chunk->warps(p)) {
@@ -48,7 +48,8 @@ void FuzzChunk(std::string_view raw) {
   }
 }
 
-// Sections set, kernels, statics, then chunks until the end, each with its length before it: a file around them.
+// Sections set, kernels, statics, then chunks until the end, each with its length before it: a file around
+// them.
 std::string BuildFile(std::string_view input) {
   ByteReader in(input);
   std::array<std::string, kSectionOrder.size()> raw;
@@ -95,7 +96,8 @@ void FuzzFile(std::string_view input) {
   const MemoryFile file(BuildFile(input));
   const auto reader = CompactReader::Open(file.path());
   if (!reader.ok()) return;
-  // A hostile index may promise a run of 2^60 thread blocks that one piece backs; only the chunk index bounds it.
+  // A hostile index may promise a run of 2^60 thread blocks that one piece backs; only the chunk index bounds
+  // it.
   const absl::Status status = (*reader)->VerifyAll();
   SM89_ASSERT(!status.ok(), "the digest of zeros belongs to no trace");
 }
@@ -108,14 +110,24 @@ void FuzzSection(uint8_t mode, std::string_view bytes) {
   switch (mode) {
     case kHeader:
       if (const auto header = DecodeHeader(bytes); header.ok()) {
-        SM89_ASSERT(EncodeHeader(*header) == bytes.substr(0, kCompactHeaderBytes), "a good header is canonical");
+        SM89_ASSERT(EncodeHeader(*header) == bytes.substr(0, kCompactHeaderBytes),
+                    "a good header is canonical");
       }
       break;
-    case kSet: DecodeSet(bytes, 8, &set); break;
-    case kKernels: DecodeKernels(bytes, 8, &kernels); break;
-    case kStatics: DecodeStaticTables(bytes, &tables); break;
-    case kChunks: DecodeChunks(bytes, &chunks); break;
-    default: break;
+    case kSet:
+      DecodeSet(bytes, 8, &set);
+      break;
+    case kKernels:
+      DecodeKernels(bytes, 8, &kernels);
+      break;
+    case kStatics:
+      DecodeStaticTables(bytes, &tables);
+      break;
+    case kChunks:
+      DecodeChunks(bytes, &chunks);
+      break;
+    default:
+      break;
   }
 }
 
@@ -126,9 +138,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0]) {
-    case sm89::kChunk: sm89::FuzzChunk(bytes); break;
-    case sm89::kFile: sm89::FuzzFile(bytes); break;
-    default: sm89::FuzzSection(data[0], bytes); break;
+    case sm89::kChunk:
+      sm89::FuzzChunk(bytes);
+      break;
+    case sm89::kFile:
+      sm89::FuzzFile(bytes);
+      break;
+    default:
+      sm89::FuzzSection(data[0], bytes);
+      break;
   }
   return 0;
 }

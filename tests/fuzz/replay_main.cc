@@ -26,8 +26,8 @@ namespace {
 struct Options {
   std::vector<std::string> inputs;
   uint64_t mutations = 0;
-  std::string save;          // write the last input there before it runs
-  uint64_t only = 0;         // run just this mutation (0 = all)
+  std::string save;   // write the last input there before it runs
+  uint64_t only = 0;  // run just this mutation (0 = all)
 };
 
 // What the crash handler says; filled before each run, so that the handler only writes.
@@ -143,6 +143,7 @@ int main(int argc, char** argv) {
       ++runs;
     }
   }
-  std::printf("fuzz replay: %llu inputs from %zu files\n", static_cast<unsigned long long>(runs), files.size());
+  std::printf("fuzz replay: %llu inputs from %zu files\n", static_cast<unsigned long long>(runs),
+              files.size());
   return 0;
 }

@@ -62,7 +62,8 @@ class BenchKernel {
     for (uint32_t w = 0; w < kWarps; ++w) {
       Check(writer_.BeginWarp(w));
       for (uint32_t it = 0; it < kIterations; ++it) {
-        for (uint32_t i = 0; i < kBody; ++i) WriteInst(i, (uint64_t{cta} * kWarps + w) * 4096 + it * 128 + i * 65536);
+        for (uint32_t i = 0; i < kBody; ++i)
+          WriteInst(i, (uint64_t{cta} * kWarps + w) * 4096 + it * 128 + i * 65536);
       }
       Check(writer_.EndWarp());
     }
@@ -78,9 +79,12 @@ class BenchKernel {
 
   uint64_t Address(uint64_t offset, uint64_t lane) {
     switch (kind_) {
-      case Kind::kTile: return kArray + offset + lane / 4 * 4096 + lane % 4 * 16;
-      case Kind::kStream: return kArray + offset + lane * 4;
-      case Kind::kGather: return kArray + random_() % (1 << 24) / 4 * 4;
+      case Kind::kTile:
+        return kArray + offset + lane / 4 * 4096 + lane % 4 * 16;
+      case Kind::kStream:
+        return kArray + offset + lane * 4;
+      case Kind::kGather:
+        return kArray + random_() % (1 << 24) / 4 * 4;
     }
     return 0;
   }
@@ -95,7 +99,8 @@ class BenchKernel {
 
 // A trace in the temporary folder for as long as the object lives.
 struct BenchTrace {
-  explicit BenchTrace(Kind kind) : path(std::filesystem::temp_directory_path() / ("sm89_bench_" + std::to_string(getpid()))) {
+  explicit BenchTrace(Kind kind)
+      : path(std::filesystem::temp_directory_path() / ("sm89_bench_" + std::to_string(getpid()))) {
     auto writer = CompactWriter::Create(path);
     Check(writer.status());
     instructions = BenchKernel(kind, writer->get()).Write();
@@ -114,7 +119,8 @@ void BM_Write(benchmark::State& state) {
   for (auto _ : state) {
     const BenchTrace trace(static_cast<Kind>(state.range(0)));
     state.SetItemsProcessed(state.items_processed() + static_cast<int64_t>(trace.instructions));
-    state.counters["bits_per_inst"] = 8.0 * static_cast<double>(trace.bytes) / static_cast<double>(trace.instructions);
+    state.counters["bits_per_inst"] =
+        8.0 * static_cast<double>(trace.bytes) / static_cast<double>(trace.instructions);
   }
 }
 

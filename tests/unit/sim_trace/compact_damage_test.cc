@@ -77,7 +77,8 @@ class Damage : public ::testing::Test {
 
 TEST_F(Damage, UndamagedFileIsFine) {
   EXPECT_TRUE(Check(good_).ok());
-  EXPECT_EQ(WithSection(0, RawSection(0)).substr(kCompactHeaderBytes, 100), good_.substr(kCompactHeaderBytes, 100));
+  EXPECT_EQ(WithSection(0, RawSection(0)).substr(kCompactHeaderBytes, 100),
+            good_.substr(kCompactHeaderBytes, 100));
   EXPECT_TRUE(Check(WithSection(0, RawSection(0))).ok());
 }
 
@@ -163,10 +164,12 @@ TEST_F(Damage, HostileChunksAreRefused) {
   std::vector<ChunkEntry> chunks;
   ASSERT_TRUE(DecodeChunks(RawSection(3), &chunks));
   const std::string raw =
-      Unpack(std::string_view(good_).substr(kCompactHeaderBytes, chunks[0].stored_bytes), chunks[0].raw_bytes).value();
+      Unpack(std::string_view(good_).substr(kCompactHeaderBytes, chunks[0].stored_bytes), chunks[0].raw_bytes)
+          .value();
   std::mt19937_64 random(2);
   const std::vector<uint32_t> slots(100, 200);
-  const Chunk::Expectation expected{.pieces = chunks[0].pieces, .shapes = chunks[0].shapes, .slots_of_kernel = slots};
+  const Chunk::Expectation expected{
+      .pieces = chunks[0].pieces, .shapes = chunks[0].shapes, .slots_of_kernel = slots};
   ASSERT_TRUE(Chunk::Parse(raw, expected).ok());
   int refused = 0;
   for (int round = 0; round < 2000; ++round) {

@@ -77,7 +77,8 @@ void AddLoop(uint32_t length, ModelKernel* kernel) {
       for (uint32_t i = 0; i < length; ++i) {
         ModelInst inst{.id = i % 100, .mask = ~LaneMask{0}};
         if (i % 10 == 0) {
-          for (uint64_t lane = 0; lane < 32; ++lane) inst.addresses.push_back(0x7f0000000000 + i * 128 + lane * 4);
+          for (uint64_t lane = 0; lane < 32; ++lane)
+            inst.addresses.push_back(0x7f0000000000 + i * 128 + lane * 4);
         }
         warp.insts.push_back(std::move(inst));
       }

@@ -68,7 +68,10 @@ TEST(ByteIo, OverlongVarintsAreRefused) {
 }
 
 TEST(ByteIo, CountsAreBoundedByWhatFollowsAndByTheLimit) {
-  const std::string bytes("\x05" "abcde", 6);
+  const std::string bytes(
+      "\x05"
+      "abcde",
+      6);
   EXPECT_EQ(ByteReader(bytes).Count(1), 5u);
   ByteReader too_wide(bytes);
   too_wide.Count(2);

@@ -34,8 +34,9 @@ ModelTrace Example() {
     }
   }
   trace.set.name = std::string("example");
-  trace.set.commands = {{.kind = CommandKind::kMemcpyHtoD, .address = 0x7f0000000000, .bytes = 1024, .line = 1},
-                        {.kind = CommandKind::kKernel, .kernel = 0, .line = 2}};
+  trace.set.commands = {
+      {.kind = CommandKind::kMemcpyHtoD, .address = 0x7f0000000000, .bytes = 1024, .line = 1},
+      {.kind = CommandKind::kKernel, .kernel = 0, .line = 2}};
   return trace;
 }
 
@@ -49,14 +50,19 @@ std::string DigestOf(const std::function<void(ModelTrace*)>& change) {
   return written.ok() ? written->digest : "";
 }
 
-TEST(TraceDigest, Golden) { EXPECT_EQ(DigestOf([](ModelTrace*) {}), kGolden); }
+TEST(TraceDigest, Golden) {
+  EXPECT_EQ(DigestOf([](ModelTrace*) {}), kGolden);
+}
 
 TEST(TraceDigest, IgnoresNamesPlacesAndWarnings) {
   EXPECT_EQ(DigestOf([](ModelTrace* t) { t->set.name = std::string("other"); }), kGolden);
-  EXPECT_EQ(DigestOf([](ModelTrace* t) { t->kernels[0].info.file = std::string("kernel-1.traceg.xz"); }), kGolden);
+  EXPECT_EQ(DigestOf([](ModelTrace* t) { t->kernels[0].info.file = std::string("kernel-1.traceg.xz"); }),
+            kGolden);
   EXPECT_EQ(DigestOf([](ModelTrace* t) { t->set.commands[1].line = 77; }), kGolden);
   EXPECT_EQ(DigestOf([](ModelTrace* t) { t->set.warnings.push_back({"a", "b"}); }), kGolden);
-  EXPECT_EQ(DigestOf([](ModelTrace* t) { std::swap(t->kernels[0].ctas[0].warps[0], t->kernels[0].ctas[0].warps[1]); }),
+  EXPECT_EQ(DigestOf([](ModelTrace* t) {
+              std::swap(t->kernels[0].ctas[0].warps[0], t->kernels[0].ctas[0].warps[1]);
+            }),
             kGolden);
 }
 
@@ -74,12 +80,15 @@ TEST(TraceDigest, CoversContent) {
       [](ModelTrace* t) { t->kernels[0].info.complete = false; },
       [](ModelTrace* t) { t->set.commands[0].bytes = 2048; },
       [](ModelTrace* t) { std::swap(t->set.commands[0], t->set.commands[1]); },
-      [](ModelTrace* t) { t->set.marks.push_back({"foreign_arch", "80", 1}); },
+      [](ModelTrace* t) {
+        t->set.marks.push_back({"foreign_arch", "80", 1});
+      },
   };
   std::vector<std::string> digests = {kGolden};
   for (const auto& change : changes) digests.push_back(DigestOf(change));
   std::sort(digests.begin(), digests.end());
-  EXPECT_EQ(std::unique(digests.begin(), digests.end()), digests.end()) << "two different traces share a digest";
+  EXPECT_EQ(std::unique(digests.begin(), digests.end()), digests.end())
+      << "two different traces share a digest";
 }
 
 }  // namespace

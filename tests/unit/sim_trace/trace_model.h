@@ -93,7 +93,8 @@ class TraceGenerator {
     const uint32_t kernels = Below(4) + 1;
     for (uint32_t k = 0; k < kernels; ++k) {
       trace.kernels.push_back(MakeKernel(k, long_warps));
-      trace.set.commands.push_back({.kind = CommandKind::kMemcpyHtoD, .address = Next(), .bytes = Next(), .line = k});
+      trace.set.commands.push_back(
+          {.kind = CommandKind::kMemcpyHtoD, .address = Next(), .bytes = Next(), .line = k});
       trace.set.commands.push_back({.kind = CommandKind::kKernel, .kernel = k, .line = k + 100});
     }
     trace.set.name = "random";
@@ -136,8 +137,10 @@ class TraceGenerator {
       StaticInst s = Static(OneIn(10) ? 16 * Below(count) : 16 * i, "OP" + std::to_string(i));
       s.num_dests = static_cast<uint8_t>(Below(kMaxDests + 1));
       s.num_sources = static_cast<uint8_t>(Below(kMaxSources + 1));
-      for (int d = 0; d < s.num_dests; ++d) s.dests[d] = {static_cast<RegFile>(Below(4)), static_cast<uint8_t>(Next())};
-      for (int d = 0; d < s.num_sources; ++d) s.sources[d] = {RegFile::kGeneral, static_cast<uint8_t>(Next())};
+      for (int d = 0; d < s.num_dests; ++d)
+        s.dests[d] = {static_cast<RegFile>(Below(4)), static_cast<uint8_t>(Next())};
+      for (int d = 0; d < s.num_sources; ++d)
+        s.sources[d] = {RegFile::kGeneral, static_cast<uint8_t>(Next())};
       s.declared_width_bytes = static_cast<uint8_t>(Below(17));
       s.has_immediate = OneIn(2);
       s.immediate = static_cast<int64_t>(Next());
@@ -185,7 +188,9 @@ class TraceGenerator {
   uint64_t step_ = 0;
 };
 
-inline ModelTrace RandomTrace(uint64_t seed, bool long_warps) { return TraceGenerator(seed).Make(long_warps); }
+inline ModelTrace RandomTrace(uint64_t seed, bool long_warps) {
+  return TraceGenerator(seed).Make(long_warps);
+}
 
 inline absl::Status WriteKernel(const ModelKernel& kernel, CompactWriter* writer) {
   RETURN_IF_ERROR(writer->BeginKernel(kernel.info));
@@ -211,8 +216,8 @@ inline absl::StatusOr<WrittenTrace> Write(const ModelTrace& trace, const std::st
   return writer->Finish(trace.set);
 }
 
-inline void ExpectSameWarp(const ModelKernel& kernel, const ModelWarp& warp, std::span<const StaticInst> table,
-                           const CtaTrace& cta) {
+inline void ExpectSameWarp(const ModelKernel& kernel, const ModelWarp& warp,
+                           std::span<const StaticInst> table, const CtaTrace& cta) {
   ASSERT_EQ(cta.warp_instructions(warp.warp), warp.insts.size());
   const std::unique_ptr<WarpCursor> cursor = cta.OpenWarp(warp.warp);
   ASSERT_EQ(cursor == nullptr, warp.insts.empty());
