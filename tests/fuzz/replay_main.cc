@@ -133,6 +133,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "fuzz replay: the corpus is empty\n");
     return 2;
   }
+  for (const std::string& file : files) {
+    if (std::filesystem::is_regular_file(file)) continue;
+    std::fprintf(stderr, "fuzz replay: there is no file or folder '%s'\n", file.c_str());
+    return 2;
+  }
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(signal, OnCrash);
   uint64_t runs = 0;
   for (const std::string& file : files) {
