@@ -76,6 +76,8 @@ class World {
  public:
   static constexpr uint32_t kWorkers = 3;
   static constexpr char kVersion[] = "v";
+  // One second at 50 ms a tick, and some for the worker's end to be noticed.
+  static constexpr uint64_t kCancelTicksMax = 25;
 
   explicit World(uint64_t seed) : random_(seed) {
     real_db_ = *Database::Open({dir_.File("db")});
@@ -99,8 +101,9 @@ class World {
     if (Chance(40)) HurtWorker();
     if (Chance(100)) (void)manager_->DrainPool("");
     if (Chance(10)) (void)manager_->ResumePool("");
+    if (Chance(4)) DeliverLate();
     StepWorkers(true);
-    if (manager_ != nullptr) manager_->Tick();
+    if (manager_ != nullptr) Tick();
     Advance();
     CrashIfDead();
   }
@@ -110,12 +113,11 @@ class World {
     db_->Revive();
     if (manager_ == nullptr) StartDaemon();
     (void)manager_->ResumePool("");
-    for (auto& [pid, worker] : workers_) worker.hung = false;
-    for (auto& [pid, child] : machine_.children()) child.ignores_term = false;
+    // Workers that hang go on hanging: the pool has to be rid of them.
     for (int round = 0; round < 40'000 && !AtRest(); ++round) {
       RetrySubmits();
       StepWorkers(false);
-      manager_->Tick();
+      Tick();
       clock_.Advance(std::chrono::milliseconds(50));
     }
     EXPECT_TRUE(AtRest()) << Describe();
@@ -130,6 +132,7 @@ class World {
   void StartDaemon() {
     db_->Revive();
     ++daemon_life_;
+    for (auto& [id, since] : cancelled_) since = ticks_;
     store_.emplace(*JobStore::Open(*db_, *blobs_));
     sessions_ = std::make_unique<SessionTable>(*db_);
     launcher_ = std::make_unique<FakeMachine::Launcher>(&machine_);
@@ -147,6 +150,20 @@ class World {
         options, JobManagerDeps{clock_, ids_, *store_, *pool_, inputs_, observer_});
     const absl::Status recovered = manager_->Recover();
     ASSERT_TRUE(recovered.ok()) << recovered;
+  }
+
+  void Tick() {
+    manager_->Tick();
+    ++ticks_;
+    CrashIfDead();
+    if (manager_ == nullptr) return;
+    for (auto it = cancelled_.begin(); it != cancelled_.end();) {
+      const absl::StatusOr<JobView> view = manager_->Get(it->first);
+      const bool ended = view.ok() && IsTerminal(view->job.state);
+      EXPECT_TRUE(ended || ticks_ - it->second < kCancelTicksMax)
+          << it->first << " is cancelling for too long";
+      it = ended ? cancelled_.erase(it) : std::next(it);
+    }
   }
 
   void StopDaemon() {
@@ -198,7 +215,8 @@ class World {
     if (accepted_.empty()) return;
     auto it = accepted_.begin();
     std::advance(it, static_cast<std::ptrdiff_t>(Below(accepted_.size())));
-    (void)manager_->Cancel(it->second, "");
+    const absl::StatusOr<JobView> view = manager_->Cancel(it->second, "");
+    if (view.ok()) cancelled_.emplace(it->second, ticks_);
   }
 
   void HurtWorker() {
@@ -241,7 +259,10 @@ class World {
       if (!ticket.ok()) worker.poll = nullptr;
       return;
     }
-    if (!worker.poll->has_value()) return;
+    if (!worker.poll->has_value()) {
+      (void)manager_->Heartbeat(worker.session, std::nullopt, std::nullopt, 1);
+      return;
+    }
     const PollAnswer answer = **worker.poll;
     worker.poll = nullptr;
     if (answer.stop) machine_.End(pid, ProcessExit{});
@@ -287,13 +308,37 @@ class World {
       BlobPin pin = *blobs_->AddBytes(absl::StrCat("result of ", worker.running->fence));
       (void)manager_->AddArtifact(worker.session, *worker.running, "result.bin", std::move(pin));
     }
-    const absl::StatusOr<bool> accepted = manager_->Complete(worker.session, *worker.running, completion);
-    if (accepted.ok() && completion.success) {
-      completed_[worker.running->job].insert(worker.running->fence);
-      ended_.insert(worker.running->job);
+    if (faults && Chance(8)) {
+      // The message is under way for long, and the worker does not wait for it.
+      late_.push_back({worker.session, *worker.running, completion});
+      worker.running.reset();
+      return;
     }
+    const absl::StatusOr<bool> accepted = Complete(worker.session, *worker.running, completion);
     const bool answer_lost = faults && Chance(10);  // then it completes again
     if (absl::IsAborted(accepted.status()) || (accepted.ok() && !answer_lost)) worker.running.reset();
+  }
+
+  absl::StatusOr<bool> Complete(const std::string& session, const AttemptRef& attempt,
+                                const Completion& completion) {
+    const absl::StatusOr<bool> accepted = manager_->Complete(session, attempt, completion);
+    if (!accepted.ok()) return accepted;
+    const absl::StatusOr<JobView> view = manager_->Get(attempt.job);
+    EXPECT_TRUE(!view.ok() || view->job.place.fence == attempt.fence) << "an old attempt ended a newer one";
+    if (completion.success) {
+      completed_[attempt.job].insert(attempt.fence);
+      ended_.insert(attempt.job);
+    }
+    return accepted;
+  }
+
+  void DeliverLate() {
+    if (late_.empty()) return;
+    const size_t i = Below(late_.size());
+    const LateMessage message = late_[i];
+    late_.erase(late_.begin() + static_cast<std::ptrdiff_t>(i));
+    (void)Complete(message.session, message.attempt, message.completion);
+    CrashIfDead();
   }
 
   void CheckAssignment(int64_t pid, const AttemptRef& attempt) {
@@ -311,7 +356,9 @@ class World {
       if (!view.ok() || !IsTerminal(view->job.state)) return false;
     }
     const std::vector<WorkerInfo> workers = manager_->Workers();
-    return std::all_of(workers.begin(), workers.end(),
+    // A process that ended a moment ago is noticed by the next tick.
+    return machine_.children().size() == kWorkers &&
+           std::all_of(workers.begin(), workers.end(),
                        [](const WorkerInfo& w) { return w.state == WorkerState::kIdle; });
   }
 
@@ -328,6 +375,9 @@ class World {
         ASSERT_TRUE(result.ok()) << result.status();
         EXPECT_TRUE(blobs_->Verify(result->artifacts.at(0).sha256).ok());
       }
+      static const std::set<std::string> kReasons = {"", "WORKER_CRASHED", "INPUT_INVALID",
+                                                     "WORKER_LOST_REPEATEDLY"};
+      EXPECT_TRUE(kReasons.contains(view.job.outcome.error.reason)) << id << " " << view.job.reason;
       EXPECT_LE(view.job.place.lost_attempts, 3U);
       for (size_t i = 1; i < view.history.size(); ++i) {
         EXPECT_TRUE(TransitionAllowed(view.history[i - 1].state, view.history[i].state)) << id;
@@ -374,6 +424,14 @@ class World {
   std::map<uint64_t, std::string> accepted_;             // request -> job
   std::map<std::string, std::set<uint64_t>> completed_;  // job -> fences whose success was accepted
   std::set<std::string> ended_;
+  std::map<std::string, uint64_t> cancelled_;  // job -> tick of the cancel
+  uint64_t ticks_ = 0;
+  struct LateMessage {
+    std::string session;
+    AttemptRef attempt;
+    Completion completion;
+  };
+  std::vector<LateMessage> late_;
 };
 
 }  // namespace sm89::testing
