@@ -23,4 +23,6 @@ endif()
 # Interface target that carries the warnings; generated code does not link it.
 add_library(sm89_warnings INTERFACE)
 target_compile_options(sm89_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
-  -Wno-missing-field-initializers $<$<BOOL:${SM89_WERROR}>:-Werror>)
+  -Wno-missing-field-initializers
+  # g++ 12 sees overlapping copies in "x" + std::to_string(n) at -O3 where there are none.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<BOOL:${SM89_WERROR}>:-Werror>)

@@ -189,7 +189,18 @@ absl::StatusOr<std::string> DaemonImpl::WorkerProgram() const {
 absl::Status DaemonImpl::OpenStores() {
   FileStore& files = PosixFileStore();
   ASSIGN_OR_RETURN(dir_, DataDir::Open(files, config_.data_dir));
-  ASSIGN_OR_RETURN(db_, Database::Open({dir_->database()}));
+  DatabaseOptions database;
+  database.path = dir_->database();
+  database.clock = &SystemClock();
+  database.on_write = [this](double seconds, const absl::Status& status) {
+    if (status.ok()) {
+      metrics_.store().Committed(seconds);
+    } else if (absl::IsUnavailable(status) || absl::IsDataLoss(status) || absl::IsInternal(status) ||
+               absl::IsResourceExhausted(status)) {
+      metrics_.store().CommitFailed();
+    }
+  };
+  ASSIGN_OR_RETURN(db_, Database::Open(database));
   ASSIGN_OR_RETURN(blobs_, BlobStore::Open(files, SystemIdSource(), *db_, dir_->blobs()));
   ASSIGN_OR_RETURN(configs_,
                    ConfigStore::Open(*db_, SystemClock(),

@@ -53,7 +53,7 @@ class SqliteDatabase final : public Database {
     const SteadyTime start = options_.clock->SteadyNow();
     const absl::Status status = writer_->RunTransaction("BEGIN IMMEDIATE", body);
     const std::chrono::duration<double> took = options_.clock->SteadyNow() - start;
-    options_.on_write(took.count(), status.ok());
+    options_.on_write(took.count(), status);
     return status;
   }
 

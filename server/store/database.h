@@ -91,8 +91,9 @@ struct DatabaseOptions {
   std::string path;
   int busy_timeout_ms = 5000;    // for other processes that lock the file (backup, a shell)
   const Clock* clock = nullptr;  // for `on_write` only
-  // After each Write: how long it took once its turn had come (body and commit), and whether it was stored.
-  std::function<void(double seconds, bool stored)> on_write;
+  // After each Write: how long it took once its turn had come (body and commit), and how it ended. A body that
+  // refuses (ALREADY_EXISTS and the like) is no failure of the store.
+  std::function<void(double seconds, const absl::Status& status)> on_write;
 };
 
 // Errors: RESOURCE_EXHAUSTED disk full; UNAVAILABLE locked by another process past the timeout;

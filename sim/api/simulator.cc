@@ -1,7 +1,6 @@
 #include "sim/api/simulator.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,7 +15,8 @@ namespace sm89 {
 namespace {
 
 bool HasMark(const TraceSetInfo& info, const std::string& kind) {
-  return std::any_of(info.marks.begin(), info.marks.end(), [&](const TraceMark& m) { return m.kind == kind; });
+  return std::any_of(info.marks.begin(), info.marks.end(),
+                     [&](const TraceMark& m) { return m.kind == kind; });
 }
 
 // What the model assumes of the hardware without a measurement; shown in every report.
@@ -58,18 +58,16 @@ class SimulatorImpl final : public Simulator {
     progress.cycle = gpu_->now();
     progress.warp_instructions = gpu_->issued();
     progress.warp_instructions_total = instructions_total_;
-    const auto& runs = gpu_->runs();
-    bool named = false;
-    for (uint32_t i = 0; i < runs.size(); ++i) {
-      progress.kernels_done += runs[i]->finished ? 1 : 0;
-      progress.stats.Add(StatsOf(i));
-      if (named || (runs[i]->finished && i + 1 != runs.size())) continue;
-      named = !runs[i]->finished;
-      progress.kernel_index = i;
-      progress.kernel_name = trace_->info().kernels[runs[i]->trace_kernel].name;
-      progress.ctas_total = runs[i]->ctas_total;
-      progress.ctas_done = runs[i]->ctas_done;
-    }
+    progress.kernels_done = gpu_->num_finished();
+    progress.stats = gpu_->TotalsSoFar();
+    if (gpu_->runs().empty()) return progress;
+    // The oldest kernel that runs, else the last one.
+    const KernelRun& run =
+        gpu_->active().empty() ? *gpu_->runs().back() : *gpu_->runs()[gpu_->active().front()];
+    progress.kernel_index = run.trace_kernel;
+    progress.kernel_name = trace_->info().kernels[run.trace_kernel].name;
+    progress.ctas_total = run.ctas_total;
+    progress.ctas_done = run.ctas_done;
     return progress;
   }
 
@@ -92,7 +90,10 @@ class SimulatorImpl final : public Simulator {
     report.marks = info.marks;
     report.warnings = info.warnings;
     report.assumptions = Assumptions();
-    if (!gpu_->done()) report.status_detail = "still running";
+    if (!gpu_->done()) {
+      report.status = RunStatus::kRunning;
+      report.status_detail = "the run has not ended";
+    }
     for (uint32_t i = 0; i < gpu_->runs().size(); ++i) report.kernels.push_back(KernelReportOf(i));
     // List order, whatever order the streams launched in.
     std::stable_sort(report.kernels.begin(), report.kernels.end(),
@@ -117,9 +118,6 @@ class SimulatorImpl final : public Simulator {
   }
 
  private:
-  // Statistics of a kernel; those of finished ones are computed once.
-  SimStats StatsOf(uint32_t run) const { return gpu_->StatsOf(run); }
-
   KernelReport KernelReportOf(uint32_t index) const {
     const KernelRun& run = *gpu_->runs()[index];
     KernelReport kernel;
@@ -132,10 +130,12 @@ class SimulatorImpl final : public Simulator {
     kernel.ctas_launched = run.ctas_launched;
     kernel.ctas_per_sm = run.occupancy.ctas_per_sm;
     kernel.occupancy_limiter = run.occupancy.limiter;
-    kernel.theoretical_occupancy = static_cast<double>(run.occupancy.ctas_per_sm * run.occupancy.needs.warps) /
-                                   options_.config.gpu.sm.max_warps;
+    kernel.theoretical_occupancy =
+        static_cast<double>(run.occupancy.ctas_per_sm * run.occupancy.needs.warps) /
+        options_.config.gpu.sm.max_warps;
     kernel.control_bits = "synthesised scoreboard";
     kernel.stats = gpu_->StatsOf(index);
+    kernel.guessed_opcodes = gpu_->GuessedOf(index);
     return kernel;
   }
 
@@ -147,18 +147,18 @@ class SimulatorImpl final : public Simulator {
 };
 
 absl::StatusOr<std::vector<bool>> SelectKernels(const KernelSelection& selection, size_t count) {
-  std::vector<bool> selected(count, false);
-  bool any = false;
-  for (size_t k = 0; k < count; ++k) {
-    selected[k] = selection.Contains(static_cast<uint32_t>(k + 1));
-    any |= selected[k];
+  for (const auto& [first, last] : selection.ranges) {
+    if (last <= count) continue;
+    Fault fault;
+    fault.field = "kernels";
+    fault.value = first == last ? absl::StrCat(last) : absl::StrCat(first, "-", last);
+    fault.expected = absl::StrCat("positions between 1 and ", count);
+    fault.message = "the trace does not have so many kernels";
+    return InputError(absl::StatusCode::kInvalidArgument, fault);
   }
-  if (any) return selected;
-  Fault fault;
-  fault.field = "kernels";
-  fault.expected = absl::StrCat("positions between 1 and ", count);
-  fault.message = absl::StrCat("the selection names none of the trace's ", count, " kernels");
-  return InputError(absl::StatusCode::kInvalidArgument, fault);
+  std::vector<bool> selected(count, false);
+  for (size_t k = 0; k < count; ++k) selected[k] = selection.Contains(static_cast<uint32_t>(k + 1));
+  return selected;
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ struct SimulatorOptions {
   Config config;
   std::string compact_trace_path;
   KernelSelection kernels;
-  uint64_t max_cycles = 0;   // 0 = no limit
-  uint32_t threads = 1;      // host threads; the result does not depend on it
+  uint64_t max_cycles = 0;  // 0 = no limit
+  uint32_t threads = 1;     // host threads; the result does not depend on it
 };
 
 // A snapshot while running.
@@ -35,14 +35,14 @@ struct SimProgress {
   bool done = false;
   uint32_t kernels_total = 0;
   uint32_t kernels_done = 0;
-  uint32_t kernel_index = 0;         // of the oldest running kernel
+  uint32_t kernel_index = 0;  // place in the trace, from 0, of the oldest running kernel
   std::string kernel_name;
-  uint64_t ctas_total = 0;           // of that kernel
+  uint64_t ctas_total = 0;  // of that kernel
   uint64_t ctas_done = 0;
   uint64_t cycle = 0;
-  uint64_t warp_instructions = 0;    // issued so far, all kernels
+  uint64_t warp_instructions = 0;        // issued so far, all kernels
   uint64_t warp_instructions_total = 0;  // in the selected kernels' traces
-  SimStats stats;                    // cumulative so far, for interval statistics
+  SimStats stats;                        // cumulative so far, for interval statistics
 };
 
 class Simulator {

@@ -9,9 +9,9 @@ namespace sm89 {
 
 }  // namespace sm89
 
-#define SM89_ASSERT(cond, why)                                      \
-  do {                                                              \
-    if (!(cond)) [[unlikely]] {                                     \
-      ::sm89::AssertionFailed(#cond, __FILE__, __LINE__, why);      \
-    }                                                               \
+#define SM89_ASSERT(cond, why)                                 \
+  do {                                                         \
+    if (!(cond)) [[unlikely]] {                                \
+      ::sm89::AssertionFailed(#cond, __FILE__, __LINE__, why); \
+    }                                                          \
   } while (false)

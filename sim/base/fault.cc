@@ -103,8 +103,7 @@ std::string FormatFault(const Fault& fault) {
   return out;
 }
 
-absl::Status InputError(absl::StatusCode code, const std::string& summary,
-                        const std::vector<Fault>& faults) {
+absl::Status InputError(absl::StatusCode code, const std::string& summary, const std::vector<Fault>& faults) {
   std::string message = summary;
   for (size_t i = 0; i < std::min(faults.size(), kFaultsInMessage); ++i) {
     if (!message.empty()) message += "\n";

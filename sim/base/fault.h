@@ -27,8 +27,7 @@ std::string FormatFault(const Fault& fault);
 
 // A status with `code` whose message lists the faults (the first 20 in full, then "and N more") and whose
 // payload carries up to 1,000 of them. `summary` may be empty: then the first fault's text leads.
-absl::Status InputError(absl::StatusCode code, const std::string& summary,
-                        const std::vector<Fault>& faults);
+absl::Status InputError(absl::StatusCode code, const std::string& summary, const std::vector<Fault>& faults);
 absl::Status InputError(absl::StatusCode code, const Fault& fault);
 
 // The faults carried by a status made by InputError (or by StatusFromJson); empty otherwise.

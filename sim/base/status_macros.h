@@ -17,8 +17,7 @@
     if (!tmp.ok()) return tmp;          \
   } while (false)
 
-#define ASSIGN_OR_RETURN(lhs, expr) \
-  ASSIGN_OR_RETURN_IMPL(SM89_CONCAT(sm89_statusor_, __COUNTER__), lhs, expr)
+#define ASSIGN_OR_RETURN(lhs, expr) ASSIGN_OR_RETURN_IMPL(SM89_CONCAT(sm89_statusor_, __COUNTER__), lhs, expr)
 #define ASSIGN_OR_RETURN_IMPL(tmp, lhs, expr) \
   auto tmp = (expr);                          \
   if (!tmp.ok()) return tmp.status();         \

@@ -10,7 +10,8 @@
 namespace sm89 {
 namespace {
 
-constexpr uint32_t kMaxWarpsListed = 64;  // in the watchdog's dump
+constexpr uint32_t kMaxWarpsListed = 64;        // in the watchdog's dump
+constexpr uint64_t kMaxCopiedLines = 1u << 18;  // of host copies, about a tenth of a second
 
 }  // namespace
 
@@ -25,17 +26,16 @@ Gpu::Gpu(GpuOptions options)
     sms_.push_back(std::make_unique<Sm>(options_.config, static_cast<uint16_t>(i)));
   }
   // Requests of a window arrive behind its end only if no one-way latency is shorter than the window.
-  window_ = std::max<uint32_t>(1, std::min(options_.config.run.window_cycles, memory_.crossbar().MinLatency()));
+  window_ =
+      std::max<uint32_t>(1, std::min(options_.config.run.window_cycles, memory_.crossbar().MinLatency()));
   const uint32_t threads = std::clamp<uint32_t>(options_.threads, 1, options_.config.sm.num_sms);
-  pool_ = std::make_unique<WindowPool>(threads, [this](uint32_t sm) {
-    sms_[sm]->Run(now_, window_end_, &inboxes_[sm]);
-  });
+  pool_ = std::make_unique<WindowPool>(
+      threads, [this](uint32_t sm) { sms_[sm]->Run(now_, window_end_, &inboxes_[sm]); });
 }
 
 absl::StatusOr<std::unique_ptr<Gpu>> Gpu::Create(GpuOptions options) {
   std::unique_ptr<Gpu> gpu(new Gpu(std::move(options)));
   RETURN_IF_ERROR(gpu->CheckKernels());
-  RETURN_IF_ERROR(gpu->StartCommands());
   return gpu;
 }
 
@@ -49,13 +49,18 @@ absl::Status Gpu::CheckKernels() {
 }
 
 absl::Status Gpu::StartCommands() {
+  uint64_t walked_lines = 0;
+  commands_pending_ = false;
   while (active_.size() < options_.config.run.concurrent_kernels) {
     const TraceCommand* command = queue_.Next();
     if (command == nullptr) break;
     if (command->kind == CommandKind::kMemcpyHtoD) {
-      memory_.CopyFromHost(command->address, command->bytes);
+      walked_lines += memory_.CopyFromHost(command->address, command->bytes);
       ++copies_;
       copied_bytes_ += command->bytes;
+      // Bounded host work a call, so that a caller can cancel between copies.
+      commands_pending_ = walked_lines > kMaxCopiedLines;
+      if (commands_pending_) return absl::OkStatus();
     } else {
       RETURN_IF_ERROR(StartKernel(command->kernel));
     }
@@ -72,8 +77,10 @@ absl::Status Gpu::StartKernel(uint32_t trace_kernel) {
   DecodeOptions decode;
   decode.binary_version = info.binary_version;
   decode.unknown_as_nop = options_.unknown_as_nop;
-  run->code = BuildKernelCode(DecodeKernel(options_.trace->StaticTable(trace_kernel), decode), info,
-                              options_.config);
+  run->code =
+      BuildKernelCode(DecodeKernel(options_.trace->StaticTable(trace_kernel), decode), info, options_.config);
+  run->guessed = run->code.guessed;
+  run->guessed_executed.assign(run->guessed.size(), 0);
   run->launch = now_;
   run->ready = now_ + options_.config.run.kernel_launch_latency_cycles;
   run->ctas_total = options_.trace->NumCtas(trace_kernel);
@@ -101,7 +108,8 @@ absl::StatusOr<bool> Gpu::DispatchOne(uint32_t sm) {
     if (sm_last_finish_[sm] != 0) {
       launch.at = std::max(launch.at, sm_last_finish_[sm] + options_.config.run.cta_launch_latency_cycles);
     }
-    ++run.ctas_launched;
+    // The last CTA is placed: SMs that had no room for this kernel may have some for the next.
+    if (++run.ctas_launched == run.ctas_total) sm_may_host_.assign(sm_may_host_.size(), true);
     sms_[sm]->Launch(std::move(launch));
     return true;
   }
@@ -113,6 +121,12 @@ absl::Status Gpu::DispatchCtas() {
     return runs_[index]->ctas_launched < runs_[index]->ctas_total && runs_[index]->ready < now_ + window_;
   });
   if (!any) return absl::OkStatus();
+  for (const uint32_t index : active_) {
+    KernelRun& run = *runs_[index];
+    if (run.offered || run.ready >= now_ + window_) continue;
+    run.offered = true;  // SMs that had nothing for earlier kernels are asked again
+    sm_may_host_.assign(sm_may_host_.size(), true);
+  }
   // Breadth first: one CTA an SM and pass, as the hardware spreads them.
   for (bool placed = true; placed;) {
     placed = false;
@@ -135,7 +149,7 @@ void Gpu::RunWindow(Cycle end) {
   }
   pool_->Run(busy_sms_);
   for (const uint32_t sm : busy_sms_) {
-    memory_.Submit(sms_[sm]->outbox());
+    memory_.Submit(&sms_[sm]->outbox());
     sms_[sm]->outbox().clear();
   }
   memory_.RunUntil(end + memory_.crossbar().MinLatency(), &inboxes_);
@@ -162,10 +176,15 @@ void Gpu::FinishKernel(uint32_t index) {
   SM89_ASSERT(!run.finished, "a kernel finishes once");
   run.finished = true;
   run.end = std::max(run.end, run.launch);
+  AddStats(memory_.kernel_stats(index).noc, &finished_.noc);
   for (const auto& sm : sms_) {
     sm->AddStats(index, now_, &run.sm_stats);
+    sm->AddGuessed(index, &run.guessed_executed);
     sm->DropStats(index);
   }
+  AddStats(run.sm_stats.sm, &finished_.sm);
+  AddStats(run.sm_stats.l1, &finished_.l1);
+  ++num_finished_;
   run.code = KernelCode();
   active_.erase(std::find(active_.begin(), active_.end(), index));
   sm_may_host_.assign(sm_may_host_.size(), true);
@@ -173,7 +192,10 @@ void Gpu::FinishKernel(uint32_t index) {
 }
 
 Cycle Gpu::NextWindow() const {
-  Cycle next = memory_.NextEvent();
+  // The SMs of a window must know every reply that arrives in it, and replies are found a one-way latency
+  // ahead: a jump stops that much short of the memory side's next event.
+  const Cycle event = memory_.NextEvent();
+  Cycle next = event == kNever ? kNever : event - std::min<Cycle>(event, memory_.crossbar().MinLatency());
   for (uint32_t sm = 0; sm < sms_.size(); ++sm) {
     next = std::min(next, sms_[sm]->NextEvent(now_));
     if (!inboxes_[sm].empty()) next = std::min(next, inboxes_[sm].front().cycle);
@@ -191,7 +213,7 @@ absl::Status Gpu::Advance(uint64_t cycles) {
   const Cycle until = cycles > kNever - now_ ? kNever : now_ + cycles;
   while (!done_ && now_ < until) {
     RETURN_IF_ERROR(StartCommands());
-    if (done_) break;
+    if (done_ || commands_pending_) return absl::OkStatus();
     RETURN_IF_ERROR(DispatchCtas());
     const Cycle next = NextWindow();
     if (next == kNever) {
@@ -220,14 +242,17 @@ absl::Status Gpu::Advance(uint64_t cycles) {
 void Gpu::CheckProgress() {
   const uint64_t issued_now = issued();
   const bool resident = std::any_of(sms_.begin(), sms_.end(), [](const auto& sm) { return !sm->idle(); });
-  if (issued_now != last_issued_ || !resident) {
+  // A warp that sleeps until a known cycle (NANOSLEEP, a fence) is waiting, not stuck.
+  const bool asleep =
+      std::any_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->has_sleepers(); });
+  if (issued_now != last_issued_ || !resident || asleep) {
     last_issued_ = issued_now;
     last_progress_ = now_;
     return;
   }
   if (now_ - last_progress_ < options_.config.run.deadlock_cycles) return;
-  End(RunStatus::kDeadlock, absl::StrCat("no instruction issued for ", now_ - last_progress_, " cycles\n",
-                                         DescribeStuck()));
+  End(RunStatus::kDeadlock,
+      absl::StrCat("no instruction issued for ", now_ - last_progress_, " cycles\n", DescribeStuck()));
 }
 
 void Gpu::End(RunStatus status, std::string detail) {
@@ -259,13 +284,45 @@ SimStats Gpu::StatsOf(uint32_t index) const {
   return stats;
 }
 
+SimStats Gpu::TotalsSoFar() const {
+  SimStats totals = finished_;
+  for (const uint32_t index : active_) {
+    for (const auto& sm : sms_) sm->AddStats(index, now_, &totals);
+    AddStats(memory_.kernel_stats(index).noc, &totals.noc);
+  }
+  for (const L2Stats& slice : memory_.slice_stats()) AddStats(slice, &totals.l2);
+  for (const DramStats& channel : memory_.channel_stats()) AddStats(channel, &totals.dram);
+  return totals;
+}
+
+std::vector<std::pair<std::string, uint64_t>> Gpu::GuessedOf(uint32_t index) const {
+  const KernelRun& run = *runs_[index];
+  std::vector<uint64_t> executed = run.guessed_executed;
+  if (!run.finished) {
+    for (const auto& sm : sms_) sm->AddGuessed(index, &executed);
+  }
+  std::vector<std::pair<std::string, uint64_t>> guessed;
+  for (size_t i = 0; i < executed.size(); ++i) {
+    const std::string& text = options_.trace->StaticTable(run.trace_kernel)[run.guessed[i]].opcode;
+    const auto same =
+        std::find_if(guessed.begin(), guessed.end(), [&](const auto& g) { return g.first == text; });
+    if (same == guessed.end()) {
+      guessed.emplace_back(text, executed[i]);
+    } else {
+      same->second += executed[i];
+    }
+  }
+  std::sort(guessed.begin(), guessed.end());
+  return guessed;
+}
+
 std::string Gpu::DescribeStuck() const {
   std::string text;
   for (const uint32_t index : active_) {
     const KernelRun& run = *runs_[index];
-    absl::StrAppend(&text, "kernel ", index + 1, " '", options_.trace->info().kernels[run.trace_kernel].name,
-                    "': ", run.ctas_done, " of ", run.ctas_total, " CTAs done, ", run.ctas_launched,
-                    " launched\n");
+    absl::StrAppend(&text, "kernel ", run.trace_kernel + 1, " '",
+                    options_.trace->info().kernels[run.trace_kernel].name, "': ", run.ctas_done, " of ",
+                    run.ctas_total, " CTAs done, ", run.ctas_launched, " launched\n");
   }
   uint32_t lines = 0;
   for (const auto& sm : sms_) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -35,14 +36,17 @@ struct KernelRun {
   uint32_t trace_kernel = 0;
   Occupancy occupancy;
   KernelCode code;
-  Cycle launch = 0;             // leaves the queue
-  Cycle ready = 0;              // first CTA may start
+  Cycle launch = 0;  // leaves the queue
+  Cycle ready = 0;   // first CTA may start
   Cycle end = 0;
   uint64_t ctas_total = 0;
   uint64_t ctas_launched = 0;
   uint64_t ctas_done = 0;
   bool finished = false;
-  SimStats sm_stats;            // of the SMs, once finished
+  bool offered = false;                    // its CTAs have been offered to the SMs
+  SimStats sm_stats;                       // of the SMs, once finished
+  std::vector<uint32_t> guessed;           // static ids
+  std::vector<uint64_t> guessed_executed;  // warp instructions of each, once finished
 };
 
 class Gpu {
@@ -61,8 +65,15 @@ class Gpu {
   const std::vector<std::unique_ptr<KernelRun>>& runs() const { return runs_; }
   const MemorySide& memory() const { return memory_; }
   uint64_t issued() const;
+  uint32_t num_finished() const { return num_finished_; }
+  // Launched and not finished, oldest first.
+  const std::vector<uint32_t>& active() const { return active_; }
+  // Sum over all kernels so far, host copies included; cost independent of the number of finished kernels.
+  SimStats TotalsSoFar() const;
   // Statistics of launched kernel `run` up to now.
   SimStats StatsOf(uint32_t run) const;
+  // Executed warp instructions of guessed opcodes, by text.
+  std::vector<std::pair<std::string, uint64_t>> GuessedOf(uint32_t run) const;
   uint64_t memcpy_h2d_count() const { return copies_; }
   uint64_t memcpy_h2d_bytes() const { return copied_bytes_; }
 
@@ -90,8 +101,8 @@ class Gpu {
   std::unique_ptr<WindowPool> pool_;
   std::vector<std::vector<MemReply>> inboxes_;
   std::vector<std::unique_ptr<KernelRun>> runs_;
-  std::vector<uint32_t> active_;          // runs not finished, by launch
-  std::vector<bool> sm_may_host_;         // worth trying to place a CTA
+  std::vector<uint32_t> active_;   // runs not finished, by launch
+  std::vector<bool> sm_may_host_;  // worth trying to place a CTA
   std::vector<Cycle> sm_last_finish_;
   std::vector<uint32_t> busy_sms_;
   Cycle now_ = 0;
@@ -100,6 +111,9 @@ class Gpu {
   uint64_t last_issued_ = 0;
   uint64_t copies_ = 0;
   uint64_t copied_bytes_ = 0;
+  SimStats finished_;  // SM, L1 and network statistics of finished kernels
+  uint32_t num_finished_ = 0;
+  bool commands_pending_ = false;  // host copies are left for the next call
   bool done_ = false;
   RunStatus status_ = RunStatus::kComplete;
   std::string status_detail_;

@@ -1,5 +1,9 @@
 #include "sim/gpu/launch_queue.h"
 
+#include <algorithm>
+#include <functional>
+#include <utility>
+
 #include "sim/base/assert.h"
 
 namespace sm89 {
@@ -12,36 +16,42 @@ LaunchQueue::LaunchQueue(std::span<const TraceCommand> commands, std::span<const
 }
 
 LaunchQueue::Stream* LaunchQueue::StreamOf(uint64_t id) {
-  for (Stream& stream : streams_) {
-    if (stream.id == id) return &stream;
-  }
-  streams_.push_back({id, false, {}});
-  return &streams_.back();
+  const auto it = std::lower_bound(streams_.begin(), streams_.end(), id,
+                                   [](const Stream& stream, uint64_t wanted) { return stream.id < wanted; });
+  SM89_ASSERT(it != streams_.end() && it->id == id, "a stream that was never seen");
+  return &*it;
+}
+
+void LaunchQueue::MakeStartable(Stream* stream) {
+  if (stream->next == stream->commands.size()) return;
+  startable_.push_back(stream->commands[stream->next++]);
+  std::push_heap(startable_.begin(), startable_.end(), std::greater<>());
 }
 
 void LaunchQueue::FillStreams() {
   if (running_ != 0 || waiting_ != 0) return;
-  streams_.clear();
+  std::vector<std::pair<uint64_t, uint32_t>> kernels;  // stream, place in commands_
   for (; next_ < commands_.size(); ++next_) {
     const TraceCommand& command = commands_[next_];
-    if (command.kind == CommandKind::kMemcpyHtoD) return;
+    if (command.kind == CommandKind::kMemcpyHtoD) break;
     if (command.kind != CommandKind::kKernel || !selected_[command.kernel]) continue;
-    StreamOf(kernels_[command.kernel].stream_id)->queue.push_back(&command);
-    ++waiting_;
+    kernels.emplace_back(kernels_[command.kernel].stream_id, static_cast<uint32_t>(next_));
   }
+  std::sort(kernels.begin(), kernels.end());
+  streams_.clear();
+  for (const auto& [id, place] : kernels) {
+    if (streams_.empty() || streams_.back().id != id) streams_.push_back({id, {}, 0});
+    streams_.back().commands.push_back(place);
+  }
+  waiting_ = static_cast<uint32_t>(kernels.size());
+  for (Stream& stream : streams_) MakeStartable(&stream);
 }
 
 const TraceCommand* LaunchQueue::Next() {
-  // Of the streams that are free, the one whose next kernel comes first in the list.
-  Stream* best = nullptr;
-  for (Stream& stream : streams_) {
-    if (stream.busy || stream.queue.empty()) continue;
-    if (best == nullptr || stream.queue.front() < best->queue.front()) best = &stream;
-  }
-  if (best != nullptr) {
-    const TraceCommand* command = best->queue.front();
-    best->queue.pop_front();
-    best->busy = true;
+  if (!startable_.empty()) {
+    std::pop_heap(startable_.begin(), startable_.end(), std::greater<>());
+    const TraceCommand* command = &commands_[startable_.back()];
+    startable_.pop_back();
     --waiting_;
     ++running_;
     return command;
@@ -53,10 +63,9 @@ const TraceCommand* LaunchQueue::Next() {
 }
 
 void LaunchQueue::Finished(uint32_t kernel) {
-  Stream* stream = StreamOf(kernels_[kernel].stream_id);
-  SM89_ASSERT(stream->busy && running_ > 0, "a kernel that is not running has finished");
-  stream->busy = false;
+  SM89_ASSERT(running_ > 0, "a kernel that is not running has finished");
   --running_;
+  MakeStartable(StreamOf(kernels_[kernel].stream_id));
   FillStreams();
 }
 

@@ -4,9 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "sim/trace/trace_types.h"
@@ -20,30 +18,32 @@ class LaunchQueue {
               std::vector<bool> selected);
 
   // Next command that may start now, or null. kMemcpyHtoD: performed at once by the caller. kKernel: runs
-  // until Finished is called for its kernel.
+  // until Finished is called for its kernel. Of several kernels that may start, the one listed first.
   const TraceCommand* Next();
   void Finished(uint32_t kernel);
 
   uint32_t running() const { return running_; }
-  bool done() const { return running_ == 0 && next_ == commands_.size() && waiting_ == 0; }
+  bool done() const { return running_ == 0 && waiting_ == 0 && next_ == commands_.size(); }
 
  private:
   struct Stream {
     uint64_t id = 0;
-    bool busy = false;
-    std::deque<const TraceCommand*> queue;
+    std::vector<uint32_t> commands;  // places in commands_, in order
+    size_t next = 0;
   };
-  Stream* StreamOf(uint64_t id);
   // Moves the kernels up to the next copy into their streams.
   void FillStreams();
+  Stream* StreamOf(uint64_t id);
+  void MakeStartable(Stream* stream);
 
   std::span<const TraceCommand> commands_;
   std::span<const KernelInfo> kernels_;
   std::vector<bool> selected_;
   size_t next_ = 0;
   uint32_t running_ = 0;
-  uint32_t waiting_ = 0;          // kernels in the streams' queues
-  std::vector<Stream> streams_;   // by first appearance
+  uint32_t waiting_ = 0;             // kernels in the streams that have not started
+  std::vector<Stream> streams_;      // by id
+  std::vector<uint32_t> startable_;  // heads of free streams, a heap with the first listed on top
 };
 
 }  // namespace sm89

@@ -11,6 +11,9 @@ namespace {
 // Sectors that a slice's data array serves a cycle (64 bytes: rtx4090-facts.md section 3).
 constexpr uint32_t kSliceSectorsPerCycle = 2;
 
+// Write-backs that a channel takes before its slices hold requests back: above its drain's high mark.
+constexpr size_t kMaxQueuedWrites = 128;
+
 uint32_t Count(uint8_t mask) { return static_cast<uint32_t>(__builtin_popcount(mask)); }
 
 }  // namespace
@@ -40,12 +43,14 @@ uint32_t MemorySide::NewRequest(const MemRequest& request) {
     index = free_requests_.back();
     free_requests_.pop_back();
   }
-  requests_[index] = {request, map_.Slice(request.line), kNil, 0};
+  requests_[index] = {request, 0, 0, map_.Slice(request.line), kNil, 0};
   return index;
 }
 
-void MemorySide::Submit(const std::vector<MemRequest>& requests) {
-  for (const MemRequest& request : requests) {
+void MemorySide::Submit(std::vector<MemRequest>* requests) {
+  std::stable_sort(requests->begin(), requests->end(),
+                   [](const MemRequest& a, const MemRequest& b) { return a.cycle < b.cycle; });
+  for (const MemRequest& request : *requests) {
     const uint32_t index = NewRequest(request);
     const Cycle arrival =
         crossbar_.SendRequest(request, requests_[index].slice, &kernels_[request.kernel].noc);
@@ -58,33 +63,47 @@ void MemorySide::RunUntil(Cycle horizon, std::vector<std::vector<MemReply>>* inb
   Event event;
   while (wheel_.Pop(horizon, &now, &event)) {
     switch (event.kind) {
-      case EventKind::kArrive: HandleArrive(event.index, now); break;
-      case EventKind::kReady: HandleReady(event.index, now); break;
-      case EventKind::kAtSm: HandleAtSm(event.index, now, inboxes); break;
-      case EventKind::kFill: HandleFill(event.index, now); break;
-      case EventKind::kDram: HandleDram(event.index, now); break;
+      case EventKind::kArrive:
+        HandleArrive(event.index, now);
+        break;
+      case EventKind::kReady:
+        HandleReady(event.index, now);
+        break;
+      case EventKind::kAtSm:
+        HandleAtSm(event.index, now, inboxes);
+        break;
+      case EventKind::kFill:
+        HandleFill(event.index, now);
+        break;
+      case EventKind::kDram:
+        HandleDram(event.index, now);
+        break;
     }
   }
 }
 
 void MemorySide::HandleArrive(uint32_t index, Cycle now) {
-  const InFlight& in_flight = requests_[index];
-  SliceState& state = slice_states_[in_flight.slice];
-  const Cycle start = std::max(now, state.free);
-  const uint32_t sectors = Count(in_flight.request.sector_mask);
-  state.free = start + (sectors + kSliceSectorsPerCycle - 1) / kSliceSectorsPerCycle;
-  kernels_[in_flight.request.kernel].l2.queue_wait_cycles += start - now;
-  slice_stats_[in_flight.slice].queue_wait_cycles += start - now;
+  requests_[index].arrived = now;
+  SliceState& state = slice_states_[requests_[index].slice];
   // Requests behind a blocked one wait their turn: the slice's input queue is in order.
-  if (!state.blocked.empty() || !Access(index, start)) state.blocked.push_back(index);
+  if (!state.blocked.empty() || !Access(index, now)) state.blocked.push_back(index);
 }
 
-bool MemorySide::Access(uint32_t index, Cycle start) {
+bool MemorySide::Access(uint32_t index, Cycle now) {
   const InFlight in_flight = requests_[index];
   const MemRequest& request = in_flight.request;
+  L2Slice& slice = slices_[in_flight.slice];
+  if (channels_[map_.Channel(in_flight.slice)].queued_writes() >= kMaxQueuedWrites &&
+      slice.WouldWriteBack(request.line)) {
+    return false;
+  }
   L2Stats delta;
-  const L2Outcome outcome = slices_[in_flight.slice].Access(request, &delta);
+  const L2Outcome outcome = slice.Access(request, &delta);
   if (outcome.blocked) return false;
+  SliceState& state = slice_states_[in_flight.slice];
+  const Cycle start = std::max(now, state.free);
+  state.free = start + (Count(request.sector_mask) + kSliceSectorsPerCycle - 1) / kSliceSectorsPerCycle;
+  delta.queue_wait_cycles = start - in_flight.arrived;
   AddStats(delta, &kernels_[request.kernel].l2);
   AddStats(delta, &slice_stats_[in_flight.slice]);
 
@@ -96,6 +115,7 @@ bool MemorySide::Access(uint32_t index, Cycle start) {
   if (outcome.fetch_mask != 0) ReadFromDram(index, outcome.fetch_mask, looked_up);
   if (outcome.wait_mask != 0) {
     requests_[index].waiting = outcome.wait_mask;
+    requests_[index].earliest = looked_up;
     AddWaiter(&slice_states_[in_flight.slice], index);
     return true;
   }
@@ -134,7 +154,8 @@ void MemorySide::HandleFill(uint32_t index, Cycle now) {
     if (requests_[request].waiting == 0) {
       const MemRequestKind kind = requests_[request].request.kind;
       const bool modifies = kind == MemRequestKind::kAtomic || kind == MemRequestKind::kReduction;
-      wheel_.Push(now + 1 + (modifies ? config_.l2.atomic_latency_cycles : 0), {EventKind::kReady, request});
+      const Cycle ready = std::max(now + 1, requests_[request].earliest);
+      wheel_.Push(ready + (modifies ? config_.l2.atomic_latency_cycles : 0), {EventKind::kReady, request});
     } else if (kept_head == kNil) {
       kept_head = kept_tail = request;
     } else {
@@ -148,18 +169,18 @@ void MemorySide::HandleFill(uint32_t index, Cycle now) {
 }
 
 void MemorySide::RetryBlocked(uint32_t slice, Cycle now) {
-  std::vector<uint32_t>& blocked = slice_states_[slice].blocked;
-  size_t done = 0;
-  while (done < blocked.size() && Access(blocked[done], now)) ++done;
-  blocked.erase(blocked.begin(), blocked.begin() + static_cast<ptrdiff_t>(done));
+  std::deque<uint32_t>& blocked = slice_states_[slice].blocked;
+  while (!blocked.empty() && Access(blocked.front(), now)) blocked.pop_front();
 }
 
 uint32_t MemorySide::ReplyBytes(const MemRequest& request) const {
   switch (request.kind) {
     case MemRequestKind::kRead:
-    case MemRequestKind::kAtomic: return Count(request.sector_mask) * kSectorBytes;
+    case MemRequestKind::kAtomic:
+      return Count(request.sector_mask) * kSectorBytes;
     case MemRequestKind::kWrite:
-    case MemRequestKind::kReduction: return 0;
+    case MemRequestKind::kReduction:
+      return 0;
   }
   return 0;
 }
@@ -223,7 +244,11 @@ void MemorySide::HandleDram(uint32_t channel, Cycle now) {
   if (channels_[channel].Schedule(now, &job, &done, &delta)) {
     AddStats(delta, &kernels_[job.kernel].dram);
     AddStats(delta, &channel_stats_[channel]);
-    if (!job.write) {
+    if (job.write) {
+      for (uint32_t s = 0; s < slices_.size(); ++s) {
+        if (map_.Channel(s) == channel) RetryBlocked(s, now);
+      }
+    } else {
       uint32_t index = 0;
       if (free_fills_.empty()) {
         index = static_cast<uint32_t>(fills_.size());
@@ -243,10 +268,10 @@ void MemorySide::HandleDram(uint32_t channel, Cycle now) {
   }
 }
 
-void MemorySide::CopyFromHost(uint64_t address, uint64_t bytes) {
-  if (!config_.l2.memcpy_fills) return;
+uint64_t MemorySide::CopyFromHost(uint64_t address, uint64_t bytes) {
+  if (!config_.l2.memcpy_fills) return 0;
   bytes = std::min(bytes, ~uint64_t{0} - address);  // a copy ends with the address space at the latest
-  if (bytes == 0) return;
+  if (bytes == 0) return 0;
   // Only what can still be there afterwards is walked: the last L2's worth of the copy.
   const uint64_t capacity =
       uint64_t{config_.l2.slices} * config_.l2.cache.sets * config_.l2.cache.ways * kLineBytes;
@@ -260,11 +285,10 @@ void MemorySide::CopyFromHost(uint64_t address, uint64_t bytes) {
       if (sector >= first_sector && sector <= last_sector) mask |= static_cast<uint8_t>(1u << s);
     }
     const uint32_t slice = map_.Slice(line);
-    L2Stats delta;
-    slices_[slice].FillFromHost(line, mask, &delta);
-    AddStats(delta, &host_copies_);
-    AddStats(delta, &slice_stats_[slice]);
+    slices_[slice].FillFromHost(line, mask, &slice_stats_[slice]);
+    host_copies_.memcpy_fill_sectors += Count(mask);
   }
+  return last_sector / kSectorsPerLine - first_sector / kSectorsPerLine + 1;
 }
 
 std::string MemorySide::DescribeQueues() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -32,14 +33,15 @@ class MemorySide {
   // Kernel `index` exists from now on; indices are dense.
   void AddKernel() { kernels_.emplace_back(); }
 
-  // Requests of one SM, in the order of their cycles.
-  void Submit(const std::vector<MemRequest>& requests);
+  // Requests of one SM; sent in the order of their cycles.
+  void Submit(std::vector<MemRequest>* requests);
   // Handles every event before `horizon`; replies are appended to inboxes[sm], each in order of arrival.
   void RunUntil(Cycle horizon, std::vector<std::vector<MemReply>>* inboxes);
   // Cycle of the next event; kNever when nothing is under way.
   Cycle NextEvent() const { return wheel_.NextCycle(); }
   // MemcpyHtoD: the last bytes of the copy stay in the L2 (dirty, as a copy engine's writes are).
-  void CopyFromHost(uint64_t address, uint64_t bytes);
+  // Returns the number of lines walked: the host's work.
+  uint64_t CopyFromHost(uint64_t address, uint64_t bytes);
 
   const Crossbar& crossbar() const { return crossbar_; }
   const MemorySideStats& kernel_stats(uint32_t kernel) const { return kernels_[kernel]; }
@@ -57,9 +59,11 @@ class MemorySide {
   };
   struct InFlight {
     MemRequest request;
+    Cycle arrived = 0;   // at the slice
+    Cycle earliest = 0;  // answer not before: its own look-up's time
     uint32_t slice = 0;
-    uint32_t next = 0;        // next request waiting for the same line
-    uint8_t waiting = 0;      // sectors not yet there
+    uint32_t next = 0;    // next request waiting for the same line
+    uint8_t waiting = 0;  // sectors not yet there
   };
   struct PendingFill {
     uint64_t line = 0;
@@ -68,15 +72,16 @@ class MemorySide {
   };
   struct SliceState {
     Cycle free = 0;
-    std::vector<uint32_t> blocked;  // requests waiting for an MSHR or a way, oldest first
-    LineMap waiters;                // line -> first request of its chain
+    std::deque<uint32_t> blocked;  // requests waiting for an MSHR, a way or room for a write-back
+    LineMap waiters;               // line -> first request of its chain
   };
 
   static constexpr uint32_t kNil = ~0u;
 
   uint32_t NewRequest(const MemRequest& request);
   void HandleArrive(uint32_t index, Cycle now);
-  bool Access(uint32_t index, Cycle start);
+  // Takes the slice's next slot at or after `now`. False: it must wait for a fill or a write to leave.
+  bool Access(uint32_t index, Cycle now);
   void AddWaiter(SliceState* state, uint32_t index);
   void HandleFill(uint32_t index, Cycle now);
   void RetryBlocked(uint32_t slice, Cycle now);

@@ -21,8 +21,9 @@ absl::Status TooLarge(const KernelInfo& kernel, const std::string& field, const 
   fault.field = field;
   fault.value = absl::StrCat(need_and_limit.first);
   fault.expected = absl::StrCat("at most ", need_and_limit.second);
-  fault.message = absl::StrCat("a CTA of kernel '", kernel.name, "' can never be placed on this GPU: it needs ",
-                               need_and_limit.first, " of ", field, ", the limit is ", need_and_limit.second);
+  fault.message =
+      absl::StrCat("a CTA of kernel '", kernel.name, "' can never be placed on this GPU: it needs ",
+                   need_and_limit.first, " of ", field, ", the limit is ", need_and_limit.second);
   fault.facts = {{fact_need, absl::StrCat(need_and_limit.first)},
                  {fact_limit, absl::StrCat(need_and_limit.second)}};
   return InputError(absl::StatusCode::kInvalidArgument, fault);
@@ -62,8 +63,8 @@ absl::StatusOr<Occupancy> ComputeOccupancy(const KernelInfo& kernel, const SmCon
                     {registers_needed, config.registers});
   }
 
-  const uint32_t largest_carveout =
-      *std::max_element(config.shmem_carveouts_kib.begin(), config.shmem_carveouts_kib.begin() + config.num_carveouts);
+  const uint32_t largest_carveout = *std::max_element(
+      config.shmem_carveouts_kib.begin(), config.shmem_carveouts_kib.begin() + config.num_carveouts);
   const uint32_t warps_by_registers =
       needs.registers_per_warp == 0
           ? config.max_warps
@@ -71,7 +72,8 @@ absl::StatusOr<Occupancy> ComputeOccupancy(const KernelInfo& kernel, const SmCon
   const std::array<std::pair<uint32_t, const char*>, 4> limits = {{
       {config.max_warps / needs.warps, "warps"},
       {warps_by_registers / needs.warps, "registers"},
-      {needs.shmem_bytes == 0 ? config.max_ctas : largest_carveout * 1024 / needs.shmem_bytes, "shared memory"},
+      {needs.shmem_bytes == 0 ? config.max_ctas : largest_carveout * 1024 / needs.shmem_bytes,
+       "shared memory"},
       {config.max_ctas, "CTAs"},
   }};
   const auto lowest = std::min_element(limits.begin(), limits.end(),
@@ -79,7 +81,8 @@ absl::StatusOr<Occupancy> ComputeOccupancy(const KernelInfo& kernel, const SmCon
   result.ctas_per_sm = lowest->first;
   result.limiter = lowest->second;
   if (result.ctas_per_sm == 0) {
-    return TooLarge(kernel, result.limiter, "ctas_per_sm", "min_ctas_per_sm", {0, 1});
+    return TooLarge(kernel, "shmem", "shmem_allocated", "largest_carveout",
+                    {needs.shmem_bytes, uint64_t{largest_carveout} * 1024});
   }
   needs.carveout_kib = SmallestCarveout(config, result.ctas_per_sm * needs.shmem_bytes);
   return result;

@@ -15,7 +15,7 @@ namespace sm89 {
 struct Occupancy {
   CtaNeeds needs;
   uint32_t ctas_per_sm = 0;
-  std::string limiter;   // "registers", "shared memory", "warps", "CTAs"
+  std::string limiter;  // "registers", "shared memory", "warps", "CTAs"
 };
 
 // INVALID_ARGUMENT when one CTA can never be placed; the fault names resource, need and limit.

@@ -1,5 +1,6 @@
-// Timing wheel of small values: O(1) insertion and removal, first in first out within a cycle, so the order
-// is a function of the insertions alone. Cycles beyond the wheel's span wait in a heap.
+// Timing wheel of small values: O(1) insertion and removal. Events of one cycle come in the order in which
+// they came into the wheel's reach: a function of the insertions alone. Cycles beyond its span wait in a
+// heap.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,10 @@ template <class T>
 class EventWheel {
  public:
   explicit EventWheel(uint32_t span_log2 = 13)
-      : mask_((1u << span_log2) - 1), heads_(mask_ + 1, kNil), tails_(mask_ + 1, kNil), words_((mask_ + 1) / 64, 0) {}
+      : mask_((1u << span_log2) - 1),
+        heads_(mask_ + 1, kNil),
+        tails_(mask_ + 1, kNil),
+        words_((mask_ + 1) / 64, 0) {}
 
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }

@@ -27,9 +27,12 @@ class AddressMap {
 
   uint32_t Slice(uint64_t line) const {
     switch (hash_) {
-      case SliceHash::kModulo: return static_cast<uint32_t>(line % slices_);
-      case SliceHash::kXorFold: return Reduce(Fold(line) * 0x9E3779B97F4A7C15ull, slices_);
-      case SliceHash::kUniform: break;
+      case SliceHash::kModulo:
+        return static_cast<uint32_t>(line % slices_);
+      case SliceHash::kXorFold:
+        return Reduce(Fold(line) * 0x9E3779B97F4A7C15ull, slices_);
+      case SliceHash::kUniform:
+        break;
     }
     return Reduce(line * 0x9E3779B97F4A7C15ull, slices_);
   }
@@ -41,7 +44,9 @@ class AddressMap {
   // A row of every channel together covers a contiguous block, so that a stream hits open rows.
   uint64_t Row(uint64_t line) const { return line / lines_per_row_group_; }
   // Neighbouring rows lie in different banks; the fold keeps large power-of-two strides off one bank.
-  uint32_t Bank(uint64_t row) const { return static_cast<uint32_t>((row ^ (row / banks_) ^ (row >> 10)) % banks_); }
+  uint32_t Bank(uint64_t row) const {
+    return static_cast<uint32_t>((row ^ (row / banks_) ^ (row >> 10)) % banks_);
+  }
 
  private:
   // The high bits of a 64-bit product, scaled to 0..n-1 without bias.

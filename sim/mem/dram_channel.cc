@@ -31,7 +31,18 @@ DramChannel::DramChannel(const DramConfig& config, const ClockConfig& clocks) : 
 
 void DramChannel::Enqueue(const DramJob& job) {
   SM89_ASSERT(job.bank < banks_.size(), "bank number");
-  (job.write ? writes_ : reads_).push_back(job);
+  const auto later = std::upper_bound(incoming_.begin(), incoming_.end(), job.arrival,
+                                      [](Cycle at, const DramJob& j) { return at < j.arrival; });
+  incoming_.insert(later, job);
+  num_writes_ += job.write ? 1 : 0;
+}
+
+void DramChannel::TakeArrived(Cycle now) {
+  size_t n = 0;
+  for (; n < incoming_.size() && incoming_[n].arrival <= now; ++n) {
+    (incoming_[n].write ? writes_ : reads_).push_back(incoming_[n]);
+  }
+  incoming_.erase(incoming_.begin(), incoming_.begin() + static_cast<ptrdiff_t>(n));
 }
 
 std::vector<DramJob>& DramChannel::PickQueue() {
@@ -81,12 +92,14 @@ DramChannel::Tick DramChannel::OpenRow(Bank* bank, uint64_t row, Tick now, DramS
 
 bool DramChannel::Schedule(Cycle now, DramJob* job, Cycle* done, DramStats* stats) {
   const Tick tick = now << kTickShift;
-  if (idle() || tick + lookahead_ < bus_free_) return false;
+  TakeArrived(now);
+  if ((reads_.empty() && writes_.empty()) || tick + lookahead_ < bus_free_) return false;
   CatchUpRefresh(tick, stats);
   std::vector<DramJob>& queue = PickQueue();
   const size_t index = PickJob(queue);
   *job = queue[index];
   queue.erase(queue.begin() + static_cast<ptrdiff_t>(index));
+  num_writes_ -= job->write ? 1 : 0;
 
   Bank& bank = banks_[job->bank];
   const Tick column = OpenRow(&bank, job->row, tick, stats);
@@ -97,15 +110,20 @@ bool DramChannel::Schedule(Cycle now, DramJob* job, Cycle* done, DramStats* stat
   const Tick first_data = std::max(column + FromDramClocks(job->write ? config_.wl : config_.cl), bus_ready);
   const Tick burst = FromDramClocks(config_.ccd);
   const Tick end = first_data + job->sectors * burst;
-  bank.column_ready = std::max(bank.column_ready, end - FromDramClocks(job->write ? config_.wl : config_.cl));
-  const Tick recovery = FromDramClocks(job->write ? config_.wr : config_.rtpl);
-  bank.precharge_ready = std::max(bank.precharge_ready, end + (job->write ? recovery : 0));
+  const Tick next_column = end - FromDramClocks(job->write ? config_.wl : config_.cl);
+  bank.column_ready = std::max(bank.column_ready, next_column);
+  // A row closes tWR after a write's last data, tRTP after a read's last column command.
+  const Tick closable =
+      job->write ? end + FromDramClocks(config_.wr) : next_column - burst + FromDramClocks(config_.rtpl);
+  bank.precharge_ready = std::max(bank.precharge_ready, closable);
   last_was_write_ = job->write;
   bus_free_ = end;
 
-  const uint64_t busy = (job->sectors * burst) >> kTickShift;
-  stats->busy_cycles += busy;
-  stats->queue_wait_cycles += now > job->arrival ? now - job->arrival : 0;
+  busy_ticks_ += job->sectors * burst;
+  stats->busy_cycles += busy_ticks_ >> kTickShift;
+  busy_ticks_ &= (Tick{1} << kTickShift) - 1;
+  SM89_ASSERT(now >= job->arrival, "a job scheduled before it arrived");
+  stats->queue_wait_cycles += now - job->arrival;
   (job->write ? stats->write_sectors : stats->read_sectors) += job->sectors;
   *done = (end + base_latency_ + (1u << kTickShift) - 1) >> kTickShift;
   return true;
@@ -113,6 +131,7 @@ bool DramChannel::Schedule(Cycle now, DramJob* job, Cycle* done, DramStats* stat
 
 Cycle DramChannel::NextWake(Cycle now) const {
   if (idle()) return kNever;
+  if (reads_.empty() && writes_.empty()) return std::max(incoming_.front().arrival, now + 1);
   if (bus_free_ <= lookahead_) return now + 1;
   const Cycle ready = (bus_free_ - lookahead_ + (1u << kTickShift) - 1) >> kTickShift;
   return std::max(ready, now + 1);

@@ -120,17 +120,25 @@ void L2Slice::Fill(uint64_t line, uint8_t mask) {
   }
 }
 
-L2Outcome L2Slice::FillFromHost(uint64_t line, uint8_t mask, L2Stats* stats) {
-  L2Outcome outcome;
+bool L2Slice::WouldWriteBack(uint64_t line) {
+  if (Find(line) != nullptr) return false;
+  const Line* victim = Victim(line);
+  return victim != nullptr && victim->dirty != 0;
+}
+
+void L2Slice::FillFromHost(uint64_t line, uint8_t mask, L2Stats* stats) {
   Line* entry = Find(line);
-  if (entry == nullptr) entry = Allocate(line, &outcome, stats);
-  if (entry == nullptr) return outcome;
+  if (entry == nullptr) {
+    L2Outcome outcome;
+    L2Stats not_counted;
+    entry = Allocate(line, &outcome, &not_counted);
+    if (entry == nullptr) return;
+  }
   entry->last_use = ++use_counter_;
   entry->valid |= mask;
   entry->partial &= ~mask;
   entry->dirty |= mask;
   stats->memcpy_fill_sectors += Count(mask);
-  return outcome;
 }
 
 }  // namespace sm89

@@ -89,7 +89,8 @@ Cycle Crossbar::SendReply(Cycle ready, uint32_t slice, uint32_t sm, uint32_t byt
 }
 
 Cycle Crossbar::ReceiveReply(Cycle arrival, uint32_t sm, uint32_t bytes, NocStats* stats) {
-  Reserve(&sm_in_free_[sm], arrival, std::max(bytes, kHeaderBytes), config_.sm_port_bytes, &stats->reply_wait_cycles);
+  Reserve(&sm_in_free_[sm], arrival, std::max(bytes, kHeaderBytes), config_.sm_port_bytes,
+          &stats->reply_wait_cycles);
   return sm_in_free_[sm];
 }
 

@@ -12,6 +12,8 @@ std::string_view Name(RunStatus status) {
       return "cycle_limit";
     case RunStatus::kCancelled:
       return "cancelled";
+    case RunStatus::kRunning:
+      return "running";
     case RunStatus::kDeadlock:
       return "deadlock";
   }

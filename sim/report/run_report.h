@@ -19,6 +19,7 @@ enum class RunStatus : uint8_t {
   kCycleLimit,  // --max-cycles reached: statistics so far
   kCancelled,
   kDeadlock,  // watchdog: nothing moved
+  kRunning,   // asked for before the end: statistics so far
 };
 std::string_view Name(RunStatus status);
 

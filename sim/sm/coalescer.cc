@@ -73,13 +73,18 @@ enum class LaneSpace { kGlobal, kShared, kLocal };
 
 LaneSpace Classify(const SmInst& code, const KernelCode& kernel, uint64_t address) {
   switch (code.space) {
-    case MemSpace::kShared: return LaneSpace::kShared;
-    case MemSpace::kLocal: return LaneSpace::kLocal;
+    case MemSpace::kShared:
+      return LaneSpace::kShared;
+    case MemSpace::kLocal:
+      return LaneSpace::kLocal;
     case MemSpace::kGeneric:
-      if (kernel.shmem_base != 0 && address - kernel.shmem_base < kGenericWindowBytes) return LaneSpace::kShared;
-      if (kernel.local_base != 0 && address - kernel.local_base < kGenericWindowBytes) return LaneSpace::kLocal;
+      if (kernel.shmem_base != 0 && address - kernel.shmem_base < kGenericWindowBytes)
+        return LaneSpace::kShared;
+      if (kernel.local_base != 0 && address - kernel.local_base < kGenericWindowBytes)
+        return LaneSpace::kLocal;
       return LaneSpace::kGlobal;
-    default: return LaneSpace::kGlobal;
+    default:
+      return LaneSpace::kGlobal;
   }
 }
 
@@ -143,12 +148,13 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
   SM89_ASSERT(inst.shape != nullptr, "an access without addresses");
   const AccessShape& shape = *inst.shape;
   if (code.space == MemSpace::kShared) {
-    if (shape.strided && code.width_bytes == kBankBytes && (shape.stride == 0 || shape.stride == kBankBytes)) {
+    if (shape.strided && code.width_bytes == kBankBytes &&
+        (shape.stride == 0 || shape.stride == kBankBytes)) {
       out->shared_passes = out->shared_passes_min = 1;  // broadcast or one word a bank
       return;
     }
-    out->shared_passes = SharedPasses(shape.mask & code.address_lanes, shape.offsets.data(), inst.base, code.width_bytes,
-                                      &out->shared_passes_min);
+    out->shared_passes = SharedPasses(shape.mask & code.address_lanes, shape.offsets.data(), inst.base,
+                                      code.width_bytes, &out->shared_passes_min);
     return;
   }
   Merger global({out->lines.data(), &out->num_lines});
@@ -161,7 +167,9 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
     const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
     const uint64_t address = inst.base + shape.offsets[index++];
     switch (Classify(code, kernel, address)) {
-      case LaneSpace::kGlobal: global.Add(address, code.width_bytes); break;
+      case LaneSpace::kGlobal:
+        global.Add(address, code.width_bytes);
+        break;
       case LaneSpace::kLocal: {
         const uint64_t offset = code.space == MemSpace::kGeneric ? address - kernel.local_base : address;
         AddLocal(&local_merger, local, lane, offset, code.width_bytes);

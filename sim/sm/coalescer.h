@@ -13,20 +13,21 @@ namespace sm89 {
 
 // Sectors of one 128-byte line that an instruction touches.
 struct LineAccess {
-  uint64_t line = 0;         // address / 128
+  uint64_t line = 0;  // address / 128
   uint8_t sector_mask = 0;
   uint8_t partial_mask = 0;  // sectors not wholly covered
 };
 
-// A lane may straddle two lines when unaligned.
-inline constexpr uint32_t kMaxLinesPerAccess = 2 * kWarpSize;
+// 16 bytes of local memory off a word's border lie in 5 words, each in a line of its own when the lanes'
+// offsets differ; global memory touches at most 2 lines a lane.
+inline constexpr uint32_t kMaxLinesPerAccess = 5 * kWarpSize;
 
 struct CoalescedAccess {
   uint32_t num_lines = 0;        // global memory, in order of first touch
   uint32_t num_local_lines = 0;  // local memory, likewise
   std::array<LineAccess, kMaxLinesPerAccess> lines;
   std::array<LineAccess, kMaxLinesPerAccess> local_lines;
-  uint32_t shared_passes = 0;    // 0: no lane in shared memory
+  uint32_t shared_passes = 0;      // 0: no lane in shared memory
   uint32_t shared_passes_min = 0;  // without bank conflicts
 };
 

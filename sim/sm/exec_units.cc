@@ -8,19 +8,31 @@ namespace sm89 {
 
 ExecUnits::Pipe ExecUnits::PipeOf(const SmInst& inst) const {
   switch (inst.unit) {
-    case ExecUnit::kFp32: return free_[kFma] <= free_[kShared] ? kFma : kShared;
-    case ExecUnit::kInt: return kShared;
-    case ExecUnit::kImad: return kFma;
-    case ExecUnit::kHalf: return kHalf;
-    case ExecUnit::kFp64: return kFp64;
-    case ExecUnit::kSfu: return kSfu;
-    case ExecUnit::kTensor: return kTensor;
-    case ExecUnit::kUniform: return kUniform;
-    case ExecUnit::kBranch: return kBranch;
+    case ExecUnit::kFp32:
+      return free_[kFma] <= free_[kShared] ? kFma : kShared;
+    case ExecUnit::kInt:
+      return kShared;
+    case ExecUnit::kImad:
+      return kFma;
+    case ExecUnit::kHalf:
+      return kHalf;
+    case ExecUnit::kFp64:
+      return kFp64;
+    case ExecUnit::kSfu:
+      return kSfu;
+    case ExecUnit::kTensor:
+      return kTensor;
+    case ExecUnit::kUniform:
+      return kUniform;
+    case ExecUnit::kBranch:
+      return kBranch;
     case ExecUnit::kMisc:
-    case ExecUnit::kBarrier: return kMisc;
-    case ExecUnit::kTexture: return kTexture;
-    case ExecUnit::kMem: return kNone;
+    case ExecUnit::kBarrier:
+      return kMisc;
+    case ExecUnit::kTexture:
+      return kTexture;
+    case ExecUnit::kMem:
+      return kNone;
   }
   SM89_ASSERT(false, "unknown execution unit");
 }
@@ -36,10 +48,7 @@ void ExecUnits::Reserve(const SmInst& inst, Cycle now, SmStats* stats) {
   Cycle* free = pipe == kFp64 ? fp64_free_ : &free_[pipe];
   SM89_ASSERT(*free <= now, "issuing to a busy unit");
   *free = now + inst.interval_cycles;
-  if (pipe == kTensor) {
-    stats->tensor_busy_cycles += inst.interval_cycles;
-    stats->tensor_ops += inst.tensor_ops;
-  }
+  if (pipe == kTensor) stats->tensor_busy_cycles += inst.interval_cycles;
 }
 
 }  // namespace sm89

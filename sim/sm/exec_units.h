@@ -31,8 +31,8 @@ class ExecUnits {
     kBranch,
     kMisc,
     kTexture,
-    kFp64,    // kept in *fp64_free_
-    kNone,    // memory instructions: the LSU's queue decides
+    kFp64,  // kept in *fp64_free_
+    kNone,  // memory instructions: the LSU's queue decides
     kNumPipes,
   };
   Pipe PipeOf(const SmInst& inst) const;

@@ -10,17 +10,23 @@ namespace {
 uint32_t RateEighths(TensorType type) {
   switch (type) {
     case TensorType::kF16:
-    case TensorType::kBf16: return 8;
-    case TensorType::kTf32: return 4;
+    case TensorType::kBf16:
+      return 8;
+    case TensorType::kTf32:
+      return 4;
     case TensorType::kE4m3:
     case TensorType::kE5m2:
     case TensorType::kS8:
-    case TensorType::kU8: return 16;
+    case TensorType::kU8:
+      return 16;
     case TensorType::kS4:
-    case TensorType::kU4: return 32;
-    case TensorType::kB1: return 128;
+    case TensorType::kU4:
+      return 32;
+    case TensorType::kB1:
+      return 128;
     case TensorType::kF64:
-    case TensorType::kNone: break;
+    case TensorType::kNone:
+      break;
   }
   return 8;
 }
@@ -31,8 +37,10 @@ bool IsFloat(TensorType type) {
     case TensorType::kBf16:
     case TensorType::kTf32:
     case TensorType::kE4m3:
-    case TensorType::kE5m2: return true;
-    default: return false;
+    case TensorType::kE5m2:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -40,10 +48,20 @@ SlotRange ToSlots(const RegRange& range) {
   uint32_t base = 0;
   uint32_t constant = 255;  // RZ; nothing depends on it
   switch (range.file) {
-    case RegFile::kGeneral: break;
-    case RegFile::kUniform: base = kUniformBase; constant = 63; break;
-    case RegFile::kPredicate: base = kPredicateBase; constant = 7; break;
-    case RegFile::kUniformPredicate: base = kUniformPredicateBase; constant = 7; break;
+    case RegFile::kGeneral:
+      break;
+    case RegFile::kUniform:
+      base = kUniformBase;
+      constant = 63;
+      break;
+    case RegFile::kPredicate:
+      base = kPredicateBase;
+      constant = 7;
+      break;
+    case RegFile::kUniformPredicate:
+      base = kUniformPredicateBase;
+      constant = 7;
+      break;
   }
   if (range.first >= constant) return {};
   const uint32_t count = std::min<uint32_t>(range.count, constant - range.first);
@@ -52,28 +70,45 @@ SlotRange ToSlots(const RegRange& range) {
 
 uint64_t SmStats::*CounterOf(const DecodedInst& inst) {
   switch (inst.unit) {
-    case ExecUnit::kFp32: return &SmStats::inst_fp32;
+    case ExecUnit::kFp32:
+      return &SmStats::inst_fp32;
     case ExecUnit::kInt:
-    case ExecUnit::kImad: return &SmStats::inst_int;
-    case ExecUnit::kHalf: return &SmStats::inst_half;
-    case ExecUnit::kFp64: return &SmStats::inst_fp64;
-    case ExecUnit::kSfu: return &SmStats::inst_sfu;
-    case ExecUnit::kTensor: return &SmStats::inst_tensor;
-    case ExecUnit::kUniform: return &SmStats::inst_uniform;
-    case ExecUnit::kBranch: return &SmStats::inst_branch;
-    case ExecUnit::kMisc: return &SmStats::inst_misc;
-    case ExecUnit::kTexture: return &SmStats::inst_texture;
-    case ExecUnit::kBarrier: return &SmStats::inst_barrier;
-    case ExecUnit::kMem: break;
+    case ExecUnit::kImad:
+      return &SmStats::inst_int;
+    case ExecUnit::kHalf:
+      return &SmStats::inst_half;
+    case ExecUnit::kFp64:
+      return &SmStats::inst_fp64;
+    case ExecUnit::kSfu:
+      return &SmStats::inst_sfu;
+    case ExecUnit::kTensor:
+      return &SmStats::inst_tensor;
+    case ExecUnit::kUniform:
+      return &SmStats::inst_uniform;
+    case ExecUnit::kBranch:
+      return &SmStats::inst_branch;
+    case ExecUnit::kMisc:
+      return &SmStats::inst_misc;
+    case ExecUnit::kTexture:
+      return &SmStats::inst_texture;
+    case ExecUnit::kBarrier:
+      return &SmStats::inst_barrier;
+    case ExecUnit::kMem:
+      break;
   }
   switch (inst.space) {
     case MemSpace::kGlobal:
-    case MemSpace::kGeneric: return &SmStats::inst_mem_global;
-    case MemSpace::kLocal: return &SmStats::inst_mem_local;
-    case MemSpace::kShared: return &SmStats::inst_mem_shared;
-    case MemSpace::kConstant: return &SmStats::inst_mem_constant;
+    case MemSpace::kGeneric:
+      return &SmStats::inst_mem_global;
+    case MemSpace::kLocal:
+      return &SmStats::inst_mem_local;
+    case MemSpace::kShared:
+      return &SmStats::inst_mem_shared;
+    case MemSpace::kConstant:
+      return &SmStats::inst_mem_constant;
     case MemSpace::kNone:
-    case MemSpace::kTexture: break;
+    case MemSpace::kTexture:
+      break;
   }
   return &SmStats::inst_mem_other;
 }
@@ -88,7 +123,9 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   out.pc = in.pc;
   out.latency_cycles = Narrow(timing.latency_cycles);
   out.interval_cycles = Narrow(timing.interval_cycles);
-  out.unit = in.unit;
+  // A GeForce has no FP64 tensor core: DMMA occupies the FP64 unit that the whole SM shares.
+  const bool fp64_tensor = in.unit == ExecUnit::kTensor && in.tensor.a == TensorType::kF64;
+  out.unit = fp64_tensor ? ExecUnit::kFp64 : in.unit;
   out.space = in.space;
   out.mem_op = in.mem_op;
   out.control = in.control;
@@ -100,7 +137,8 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   out.bypass_l1 = in.bypass_l1;
   out.writes_predicate = in.writes_predicate;
   out.arrives_only = in.arrives_only;
-  out.variable_latency = in.unit == ExecUnit::kSfu || in.unit == ExecUnit::kMisc || in.unit == ExecUnit::kFp64;
+  out.variable_latency =
+      in.unit == ExecUnit::kSfu || in.unit == ExecUnit::kMisc || in.unit == ExecUnit::kFp64;
   for (int i = 0; i < in.num_sources; ++i) {
     const SlotRange range = ToSlots(in.sources[static_cast<size_t>(i)]);
     if (range.count != 0) out.sources[out.num_sources++] = range;
@@ -131,15 +169,20 @@ uint32_t TensorIntervalCycles(const TensorOp& op, const ExecConfig& config) {
 UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config) {
   const ExecConfig& exec = config.exec;
   switch (inst.unit) {
-    case ExecUnit::kFp32: return exec.fp32;
-    case ExecUnit::kInt: return exec.integer;
-    case ExecUnit::kImad: return exec.imad;
-    case ExecUnit::kHalf: return exec.half;
-    case ExecUnit::kFp64: return exec.fp64;
-    case ExecUnit::kSfu: return exec.sfu;
+    case ExecUnit::kFp32:
+      return exec.fp32;
+    case ExecUnit::kInt:
+      return exec.integer;
+    case ExecUnit::kImad:
+      return exec.imad;
+    case ExecUnit::kHalf:
+      return exec.half;
+    case ExecUnit::kFp64:
+      return exec.fp64;
+    case ExecUnit::kSfu:
+      return exec.sfu;
     case ExecUnit::kTensor: {
       if (inst.tensor.a == TensorType::kF64) {
-        // FP64 tensor work runs at the FP64 unit's pace: a GeForce has no FP64 tensor core.
         const uint64_t macs = uint64_t{inst.tensor.m} * inst.tensor.n * inst.tensor.k;
         const auto interval = static_cast<uint32_t>(macs / kWarpSize * exec.fp64.interval_cycles);
         return {exec.fp64.latency_cycles + interval, interval};
@@ -147,12 +190,16 @@ UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config) {
       const uint32_t interval = TensorIntervalCycles(inst.tensor, exec);
       return {exec.tensor.latency_cycles + interval, interval};
     }
-    case ExecUnit::kUniform: return exec.uniform;
-    case ExecUnit::kBranch: return exec.branch;
-    case ExecUnit::kTexture: return exec.texture;
+    case ExecUnit::kUniform:
+      return exec.uniform;
+    case ExecUnit::kBranch:
+      return exec.branch;
+    case ExecUnit::kTexture:
+      return exec.texture;
     case ExecUnit::kMisc:
     case ExecUnit::kBarrier:
-    case ExecUnit::kMem: break;
+    case ExecUnit::kMem:
+      break;
   }
   return exec.misc;
 }
@@ -162,7 +209,12 @@ KernelCode BuildKernelCode(const DecodedKernel& kernel, const KernelInfo& info, 
   code.shmem_base = info.shmem_base;
   code.local_base = info.local_base;
   code.insts.reserve(kernel.insts.size());
-  for (const DecodedInst& inst : kernel.insts) code.insts.push_back(Build(inst, config));
+  for (const DecodedInst& inst : kernel.insts) {
+    code.insts.push_back(Build(inst, config));
+    if (!inst.guessed || code.guessed.size() == std::numeric_limits<uint16_t>::max()) continue;
+    code.guessed.push_back(static_cast<uint32_t>(code.insts.size() - 1));
+    code.insts.back().guess = static_cast<uint16_t>(code.guessed.size());
+  }
   return code;
 }
 

@@ -27,8 +27,8 @@ struct SlotRange {
 
 struct SmInst {
   uint32_t pc = 0;
-  uint16_t latency_cycles = 0;    // issue to dependent issue, fixed-latency units
-  uint16_t interval_cycles = 0;   // the unit is busy for so long
+  uint16_t latency_cycles = 0;   // issue to dependent issue, fixed-latency units
+  uint16_t interval_cycles = 0;  // the unit is busy for so long
   ExecUnit unit = ExecUnit::kMisc;
   MemSpace space = MemSpace::kNone;
   MemOp mem_op = MemOp::kNone;
@@ -44,13 +44,15 @@ struct SmInst {
   uint8_t num_dests = 0;
   std::array<SlotRange, kMaxSources> sources{};
   std::array<SlotRange, kMaxDests> dests{};
+  uint16_t guess = 0;  // 1-based place in KernelCode::guessed; 0 = not guessed
   int64_t immediate = 0;
-  uint64_t tensor_ops = 0;        // multiply-adds x 2 of one warp instruction, dense-equivalent
+  uint64_t tensor_ops = 0;  // multiply-adds x 2 of one warp instruction, dense-equivalent
   uint64_t SmStats::*counter = nullptr;
 };
 
 struct KernelCode {
   std::vector<SmInst> insts;      // parallel to the static table
+  std::vector<uint32_t> guessed;  // static ids of mapped or unknown opcodes (at most 65,535 are told apart)
   uint64_t shmem_base = 0;
   uint64_t local_base = 0;
 };

@@ -5,7 +5,11 @@
 namespace sm89 {
 
 L1Cache::L1Cache(uint32_t sets, uint32_t max_ways)
-    : ways_(max_ways), max_ways_(max_ways), sets_(sets), entries_(std::size_t{sets} * max_ways), index_(sets * max_ways) {
+    : ways_(max_ways),
+      max_ways_(max_ways),
+      sets_(sets),
+      entries_(std::size_t{sets} * max_ways),
+      index_(sets * max_ways) {
   SM89_ASSERT(sets > 0, "an L1 has sets");
 }
 

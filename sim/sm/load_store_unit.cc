@@ -38,17 +38,13 @@ void LoadStoreUnit::Configure(uint32_t l1_kib) {
   cache_.Reset(l1_kib * 1024 / kLineBytes / config_.cache.sets);
 }
 
-Cycle LoadStoreUnit::EarliestIssue(uint32_t sub, Cycle now, const SmInst& code,
-                                   const CoalescedAccess& access) const {
+bool LoadStoreUnit::HasRoomFor(const SmInst& code, const CoalescedAccess& access) const {
   const uint32_t lines = access.num_lines + access.num_local_lines;
-  if (lines != 0) {
-    const bool store = code.mem_op == MemOp::kStore || code.mem_op == MemOp::kReduction;
-    // A store of local memory may evict and so write as well; loads may evict dirty local lines.
-    if (!store && num_reads_ + lines > std::max(config_.cache.mshr_entries, lines)) return kNever;
-    if (store && num_stores_ + lines > std::max(max_stores_, lines)) return kNever;
-  }
-  const Cycle oldest = queue_[sub][queue_head_[sub] % config_.queue_entries];
-  return std::max(now, oldest);
+  if (lines == 0) return true;
+  const bool store = code.mem_op == MemOp::kStore || code.mem_op == MemOp::kReduction;
+  // An access larger than the whole pool goes alone.
+  if (store) return num_stores_ + lines <= std::max(max_stores_, lines);
+  return num_reads_ + lines <= std::max(config_.cache.mshr_entries, lines);
 }
 
 Cycle LoadStoreUnit::ReservePort(uint32_t sub, Cycle now) {
@@ -236,7 +232,8 @@ void LoadStoreUnit::CountShared(const CoalescedAccess& access, L1Stats* stats) c
   if (access.shared_passes == 0) return;
   ++stats->shared_accesses;
   stats->shared_passes += access.shared_passes;
-  stats->shared_bank_conflicts += access.shared_passes - std::min(access.shared_passes, access.shared_passes_min);
+  stats->shared_bank_conflicts +=
+      access.shared_passes - std::min(access.shared_passes, access.shared_passes_min);
 }
 
 AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, const CoalescedAccess& access,
@@ -244,7 +241,8 @@ AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, c
   AccessTicket ticket;
   const Cycle port = ReservePort(sub, now);
   const uint32_t lines = access.num_lines + access.num_local_lines;
-  const uint32_t data_cycles = (NumSectors(access) + config_.sectors_per_cycle - 1) / config_.sectors_per_cycle;
+  const uint32_t data_cycles =
+      (NumSectors(access) + config_.sectors_per_cycle - 1) / config_.sectors_per_cycle;
   owner.stats->requests += lines != 0 ? 1 : 0;
   CountShared(access, owner.stats);
   // L1 and shared memory share one data path: 4 tags and 4 sectors a cycle, one pass over the banks a cycle.
@@ -265,8 +263,8 @@ AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, c
     return ticket;
   }
   const uint32_t token = NewToken(owner);
-  const uint32_t waits = code.mem_op == MemOp::kAtomic ? Atomic(access, send_at, token)
-                                                       : Load(code, access, send_at, token);
+  const uint32_t waits =
+      code.mem_op == MemOp::kAtomic ? Atomic(access, send_at, token) : Load(code, access, send_at, token);
   if (waits == 0) {
     free_tokens_.push_back(token);
     return ticket;

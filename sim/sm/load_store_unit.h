@@ -20,9 +20,9 @@ namespace sm89 {
 
 // Who waits for an access.
 struct AccessOwner {
-  uint32_t warp = 0;         // slot in the SM
-  uint32_t group = 0;        // LDGSTS group, else 0
-  uint32_t kernel = 0;       // run index
+  uint32_t warp = 0;    // slot in the SM
+  uint32_t group = 0;   // LDGSTS group, else 0
+  uint32_t kernel = 0;  // run index
   L1Stats* stats = nullptr;
   std::array<SlotRange, kMaxDests> dests{};
   uint8_t num_dests = 0;
@@ -31,10 +31,10 @@ struct AccessOwner {
 
 // What is known when an instruction has issued.
 struct AccessTicket {
-  bool pending = false;      // some sectors are on their way; a Completion follows
-  Cycle ready = 0;           // otherwise: dependent instructions may issue from here on
-  uint32_t stores = 0;       // acknowledgements to come
-  bool long_latency = false; // global or local memory (long scoreboard) against shared (short scoreboard)
+  bool pending = false;       // some sectors are on their way; a Completion follows
+  Cycle ready = 0;            // otherwise: dependent instructions may issue from here on
+  uint32_t stores = 0;        // acknowledgements to come
+  bool long_latency = false;  // global or local memory (long scoreboard) against shared (short scoreboard)
 };
 
 // A load, atomic or LDGSTS whose last sector has arrived, or a store's acknowledgement.
@@ -51,9 +51,10 @@ class LoadStoreUnit {
   // A new kernel's carve-out: empties L1.
   void Configure(uint32_t l1_kib);
 
-  // Earliest cycle >= now at which an instruction with `access` can leave sub-core `sub` (its queue has room);
-  // kNever: not before a reply frees MSHRs or store slots.
-  Cycle EarliestIssue(uint32_t sub, Cycle now, const SmInst& code, const CoalescedAccess& access) const;
+  // First cycle at which the queue of sub-core `sub` has room for one more instruction.
+  Cycle QueueRoom(uint32_t sub) const { return queue_[sub][queue_head_[sub] % config_.queue_entries]; }
+  // False: not before a reply frees MSHRs or write buffers.
+  bool HasRoomFor(const SmInst& code, const CoalescedAccess& access) const;
 
   // Performs the access. `access` comes from Coalesce.
   AccessTicket Issue(uint32_t sub, Cycle now, const SmInst& code, const CoalescedAccess& access,
@@ -88,7 +89,7 @@ class LoadStoreUnit {
     uint64_t line = 0;
     uint32_t first_waiter = kNil;
     uint32_t next_same_line = kNil;
-    AccessOwner owner;          // kStore
+    AccessOwner owner;  // kStore
     bool acknowledged_by_warp = false;
   };
 
@@ -112,13 +113,13 @@ class LoadStoreUnit {
   uint32_t max_stores_;
   L1Cache cache_;
   std::array<Cycle, 8> address_free_{};
-  std::array<std::array<Cycle, 16>, 8> queue_{};   // departure of the last entries of each sub-core
+  std::array<std::array<Cycle, 16>, 8> queue_{};  // departure of the last entries of each sub-core
   std::array<uint32_t, 8> queue_head_{};
   Cycle port_free_ = 0;
   Cycle data_free_ = 0;
   uint32_t num_reads_ = 0;
   uint32_t num_stores_ = 0;
-  LineMap fills_;                                  // line -> first kFill request of its chain
+  LineMap fills_;  // line -> first kFill request of its chain
   std::vector<Out> outs_;
   std::vector<uint32_t> free_outs_;
   std::vector<Token> tokens_;

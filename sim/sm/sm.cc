@@ -24,6 +24,7 @@ Sm::Sm(const GpuConfig& config, uint16_t id)
   }
   warps_.resize(config.sm.max_warps);
   warp_blocked_.assign(config.sm.max_warps, false);
+  reserved_.assign(config.sm.max_warps, false);
   ctas_.resize(config.sm.max_ctas);
 }
 
@@ -48,7 +49,8 @@ bool Sm::CanHost(const CtaNeeds& needs) const {
   const uint32_t first = FirstSubCore();
   for (uint32_t s = 0; s < num_sub_cores_; ++s) {
     const uint32_t warps = NeededIn(needs, first, s);
-    if (warps > subs_[s].free_warps || warps * needs.registers_per_warp > subs_[s].free_registers) return false;
+    if (warps > subs_[s].free_warps || warps * needs.registers_per_warp > subs_[s].free_registers)
+      return false;
   }
   return true;
 }
@@ -87,10 +89,9 @@ void Sm::Launch(CtaLaunch launch) {
   for (uint32_t i = 0; i < launch.needs.warps; ++i) {
     const uint32_t sub = (first + i) % num_sub_cores_;
     uint32_t warp = sub;
-    while (warps_[warp].active) warp += num_sub_cores_;
+    while (reserved_[warp]) warp += num_sub_cores_;
     SM89_ASSERT(warp < warps_.size(), "warp slots disagree with their count");
-    warps_[warp].active = true;
-    warps_[warp].cta = slot;
+    reserved_[warp] = true;
     --subs_[sub].free_warps;
     subs_[sub].free_registers -= launch.needs.registers_per_warp;
     cta.warps.push_back(warp);
@@ -104,6 +105,7 @@ void Sm::Launch(CtaLaunch launch) {
 void Sm::StartCta(const CtaLaunch& launch, uint32_t slot) {
   Cta& cta = ctas_[slot];
   KernelSmStats* stats = StatsOf(cta.kernel);
+  stats->guessed.resize(launch.code->guessed.size());
   if (stats->resident_ctas++ == 0) stats->active_since = launch.at;
   const std::vector<uint32_t> slots = cta.warps;
   cta.live_warps = static_cast<uint32_t>(slots.size());
@@ -158,13 +160,12 @@ void Sm::FinishWarp(uint32_t slot, Cycle now) {
   const uint32_t sub = SubOf(slot);
   Cta& cta = ctas_[warp.cta];
   subs_[sub].scheduler.Remove(IndexInSub(slot));
-  ++subs_[sub].free_warps;
-  subs_[sub].free_registers += cta.needs.registers_per_warp;
   warp.active = false;
   warp.stats = nullptr;
   warp.cursor.reset();
   SM89_ASSERT(cta.live_warps > 0, "live warps of a CTA");
   --cta.live_warps;
+  if (warp.arrived) --cta.at_barrier;
   if (cta.live_warps == 0) {
     FinishCta(warp.cta, now);
   } else if (cta.at_barrier != 0 && cta.at_barrier >= cta.live_warps) {
@@ -180,12 +181,23 @@ void Sm::FinishCta(uint32_t index, Cycle now) {
     stats->sm.active_cycles += now - stats->active_since;
     stats->sm.issue_slots += (now - stats->active_since) * num_sub_cores_;
   }
+  // Warp slots and registers are given back with the whole CTA, as the hardware does.
+  for (const uint32_t slot : cta.warps) {
+    SubCore& sub = subs_[SubOf(slot)];
+    ++sub.free_warps;
+    sub.free_registers += cta.needs.registers_per_warp;
+    reserved_[slot] = false;
+  }
   --num_ctas_;
   used_threads_ -= cta.needs.threads;
   used_shmem_bytes_ -= cta.needs.shmem_bytes;
   cta.active = false;
   cta.trace.reset();
   finished_.push_back({cta.kernel, now});
+}
+
+bool Sm::has_sleepers() const {
+  return std::any_of(subs_.begin(), subs_.end(), [](const SubCore& s) { return s.scheduler.any_asleep(); });
 }
 
 void Sm::Touch(uint32_t sub, Cycle cycle) { subs_[sub].next_event = std::min(subs_[sub].next_event, cycle); }
@@ -203,7 +215,10 @@ void Sm::Run(Cycle begin, Cycle end, std::vector<MemReply>* inbox) {
     Cycle now = NextEvent(begin);
     if (next_reply < inbox->size()) now = std::min(now, std::max((*inbox)[next_reply].cycle, begin));
     if (now >= end) break;
-    while (next_reply < inbox->size() && (*inbox)[next_reply].cycle <= now) Deliver((*inbox)[next_reply++]);
+    while (next_reply < inbox->size() && (*inbox)[next_reply].cycle <= now) {
+      SM89_ASSERT((*inbox)[next_reply].cycle >= begin, "a reply that belongs to an earlier window");
+      Deliver((*inbox)[next_reply++]);
+    }
     LocalEvent event;
     Cycle when = 0;
     while (local_events_.Pop(now + 1, &when, &event)) FinishAsyncCopy(event, now);
@@ -211,7 +226,10 @@ void Sm::Run(Cycle begin, Cycle end, std::vector<MemReply>* inbox) {
       StartCta(launches_.front().launch, launches_.front().slot);
       launches_.pop_front();
     }
-    for (uint32_t sub = 0; sub < num_sub_cores_; ++sub) {
+    // Whoever used the shared FP64 unit last asks last: no sub-core can starve the others.
+    const uint32_t first = first_sub_;
+    for (uint32_t i = 0; i < num_sub_cores_; ++i) {
+      const uint32_t sub = (first + i) % num_sub_cores_;
       if (subs_[sub].next_event <= now) Step(sub, now);
     }
   }
@@ -254,12 +272,18 @@ void Sm::AddStats(uint32_t kernel, Cycle now, SimStats* out) const {
       out->sm.issue_slots += (now - stats->active_since) * num_sub_cores_;
     }
     for (const Warp& warp : warps_) {
-      // Reserved slots of a CTA that has not begun have no statistics yet.
       if (!warp.active || warp.stats != stats.get() || warp.launched >= now) continue;
       out->sm.resident_warp_cycles += now - warp.launched;
       if (now > warp.since) out->sm.*CounterOf(warp.state) += now - warp.since;
       if (now < warp.since) out->sm.stall_selected -= warp.since - now;
     }
+  }
+}
+
+void Sm::AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const {
+  for (const auto& [index, stats] : stats_) {
+    if (index != kernel) continue;
+    for (size_t i = 0; i < stats->guessed.size(); ++i) (*executed)[i] += stats->guessed[i];
   }
 }
 
@@ -269,18 +293,27 @@ void Sm::DropStats(uint32_t kernel) {
 }
 
 std::string Sm::DescribeWarps(uint32_t max_lines) const {
-  static constexpr std::array<const char*, 13> kReasons = {
-      "selected", "not selected", "global or local memory", "shared memory or variable-latency unit",
-      "fixed-latency dependence", "math pipe", "memory queue", "MSHRs or write buffers", "barrier",
-      "memory fence", "branch", "sleep", "outstanding memory at its end"};
+  static constexpr std::array<const char*, 13> kReasons = {"selected",
+                                                           "not selected",
+                                                           "global or local memory",
+                                                           "shared memory or variable-latency unit",
+                                                           "fixed-latency dependence",
+                                                           "math pipe",
+                                                           "memory queue",
+                                                           "MSHRs or write buffers",
+                                                           "barrier",
+                                                           "memory fence",
+                                                           "branch",
+                                                           "sleep",
+                                                           "outstanding memory at its end"};
   std::string text;
   uint32_t lines = 0;
   for (uint32_t slot = 0; slot < warps_.size() && lines < max_lines; ++slot) {
     const Warp& warp = warps_[slot];
-    if (!warp.active || warp.stats == nullptr) continue;
+    if (!warp.active) continue;
     const Cta& cta = ctas_[warp.cta];
     ++lines;
-    absl::StrAppendFormat(&text, "  SM %d warp slot %d: kernel %d CTA (%d,%d,%d)", id_, slot, warp.kernel + 1,
+    absl::StrAppendFormat(&text, "  SM %d warp slot %d: launch %d CTA (%d,%d,%d)", id_, slot, warp.kernel + 1,
                           cta.id.x, cta.id.y, cta.id.z);
     if (warp.has_next) absl::StrAppendFormat(&text, " pc 0x%04x", warp.inst().pc);
     absl::StrAppendFormat(&text, " waits for %s since cycle %d (%d loads, %d stores under way)\n",

@@ -29,16 +29,16 @@ struct CtaNeeds {
   uint32_t threads = 0;
   uint32_t warps = 0;
   uint32_t registers_per_warp = 0;
-  uint32_t shmem_bytes = 0;        // reserved bytes included
-  uint32_t carveout_kib = 0;       // shared-memory carve-out that the kernel prefers
+  uint32_t shmem_bytes = 0;   // reserved bytes included
+  uint32_t carveout_kib = 0;  // shared-memory carve-out that the kernel prefers
 };
 
 struct CtaLaunch {
-  uint32_t kernel = 0;             // run index
+  uint32_t kernel = 0;  // run index
   const KernelCode* code = nullptr;
   CtaNeeds needs;
   std::unique_ptr<CtaTrace> trace;
-  Cycle at = 0;                    // first issue not before
+  Cycle at = 0;  // first issue not before
 };
 
 struct FinishedCta {
@@ -66,11 +66,15 @@ class Sm {
   bool idle() const { return num_ctas_ == 0; }
   // Not OK once a warp's trace could not be read to its end (DATA_LOSS).
   const absl::Status& trace_status() const { return trace_status_; }
+  // Some warp sleeps until a cycle that is already known.
+  bool has_sleepers() const;
   // Warp instructions issued so far: the watchdog's sign of life.
   uint64_t issued() const { return issued_; }
 
   // Adds this SM's statistics of a kernel up to cycle `now`.
   void AddStats(uint32_t kernel, Cycle now, SimStats* out) const;
+  // Adds executed instructions of guessed opcodes, by place in KernelCode::guessed.
+  void AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const;
   // The kernel has ended: its statistics here are dropped.
   void DropStats(uint32_t kernel);
   // One line a resident warp: kernel, CTA, warp, pc, what it waits for.
@@ -85,7 +89,7 @@ class Sm {
     Dim3 id;
     CtaNeeds needs;
     std::unique_ptr<CtaTrace> trace;
-    std::vector<uint32_t> warps;   // slots
+    std::vector<uint32_t> warps;  // slots
   };
   struct SubCore {
     WarpScheduler scheduler;
@@ -98,7 +102,7 @@ class Sm {
     CtaLaunch launch;
     uint32_t slot = 0;
   };
-  struct LocalEvent {              // LDGSTS data has reached shared memory
+  struct LocalEvent {  // LDGSTS data has reached shared memory
     uint32_t warp = 0;
     uint32_t group = 0;
   };
@@ -138,6 +142,7 @@ class Sm {
   std::vector<SubCore> subs_;
   std::vector<Warp> warps_;
   std::vector<bool> warp_blocked_;
+  std::vector<bool> reserved_;  // warp slots of resident CTAs, ended warps included
   std::vector<Cta> ctas_;
   std::deque<PendingLaunch> launches_;  // not yet begun, by cycle
   uint32_t num_ctas_ = 0;
@@ -146,14 +151,15 @@ class Sm {
   uint32_t carveout_kib_ = 0;
   uint32_t last_kernel_ = ~0u;
   uint64_t next_age_ = 0;
+  uint32_t first_sub_ = 0;  // steps first in a cycle
   uint64_t issued_ = 0;
   absl::Status trace_status_;
-  std::vector<uint32_t> lsu_blocked_;   // warps waiting for MSHRs or store slots
+  std::vector<uint32_t> lsu_blocked_;  // warps waiting for MSHRs or store slots
   EventWheel<LocalEvent> local_events_{10};
   std::vector<Completion> completions_;
   std::vector<FinishedCta> finished_;
   std::vector<std::pair<uint32_t, std::unique_ptr<KernelSmStats>>> stats_;
-  CoalescedAccess access_;              // of the instruction being tried
+  CoalescedAccess access_;  // of the instruction being tried
 };
 
 }  // namespace sm89

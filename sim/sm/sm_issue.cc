@@ -36,18 +36,21 @@ bool Sm::TryIssue(uint32_t slot, Cycle now, Cycle* retry) {
 bool Sm::MemoryCanIssue(uint32_t slot, Cycle now, Cycle* retry) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
+  const bool lg =
+      inst.space == MemSpace::kGlobal || inst.space == MemSpace::kLocal || inst.space == MemSpace::kGeneric;
+  const WarpState reason = lg ? WarpState::kLgThrottle : WarpState::kMioThrottle;
+  // A full queue is known without looking at the addresses.
+  if (const Cycle room = lsu_.QueueRoom(SubOf(slot)); room > now) {
+    *retry = std::min(*retry, room);
+    if (warp.state != reason) SetState(&warp, reason, now);
+    return false;
+  }
   access_.num_lines = access_.num_local_lines = access_.shared_passes = access_.shared_passes_min = 0;
   if (!IsShuffle(inst)) Coalesce(inst, warp.next, *warp.code, warp.local, &access_);
-  const Cycle earliest = lsu_.EarliestIssue(SubOf(slot), now, inst, access_);
-  if (earliest <= now) return true;
-  const bool off_chip = access_.num_lines + access_.num_local_lines != 0;
-  const WarpState reason = off_chip ? WarpState::kLgThrottle : WarpState::kMioThrottle;
-  if (earliest == kNever) {
-    lsu_blocked_.push_back(slot);
-    subs_[SubOf(slot)].scheduler.Block(IndexInSub(slot));
-  } else {
-    *retry = std::min(*retry, earliest);
-  }
+  if (lsu_.HasRoomFor(inst, access_)) return true;
+  // Not before a reply frees MSHRs or write buffers.
+  lsu_blocked_.push_back(slot);
+  subs_[SubOf(slot)].scheduler.Block(IndexInSub(slot));
   if (warp.state != reason) SetState(&warp, reason, now);
   return false;
 }
@@ -62,8 +65,11 @@ void Sm::Issue(uint32_t slot, Cycle now) {
   stats.thread_instructions += static_cast<uint32_t>(__builtin_popcount(warp.next.mask));
   stats.masked_off_instructions += warp.next.mask == 0;
   ++(stats.*inst.counter);
+  if (inst.guess != 0) ++warp.stats->guessed[inst.guess - 1];
   subs_[SubOf(slot)].units.Reserve(inst, now, &stats);
   subs_[SubOf(slot)].scheduler.Issued(IndexInSub(slot));
+  stats.tensor_ops += inst.tensor_ops;
+  if (inst.unit == ExecUnit::kFp64) first_sub_ = (SubOf(slot) + 1) % num_sub_cores_;
 
   warp.wait_groups = -1;
   warp.wait_stores = false;
@@ -72,7 +78,7 @@ void Sm::Issue(uint32_t slot, Cycle now) {
     IssueMemory(slot, now);
   } else if (warp.next.mask != 0) {
     const bool texture = inst.unit == ExecUnit::kTexture;
-    const WarpState reason = texture                ? WarpState::kLongScoreboard
+    const WarpState reason = texture                 ? WarpState::kLongScoreboard
                              : inst.variable_latency ? WarpState::kShortScoreboard
                                                      : WarpState::kWait;
     SetDestinations(&warp, inst, now + inst.latency_cycles, reason);
@@ -142,23 +148,32 @@ void Sm::IssueControl(uint32_t slot, Cycle now) {
   switch (inst.control) {
     case ControlOp::kBranch:
     case ControlOp::kCall:
-    case ControlOp::kReturn: hold(config_.exec.branch.latency_cycles, WarpState::kBranchResolving); break;
+    case ControlOp::kReturn:
+      hold(config_.exec.branch.latency_cycles, WarpState::kBranchResolving);
+      break;
     case ControlOp::kBarrier: {
       if (warp.next.mask == 0) break;
       warp.at_barrier = !inst.arrives_only;
-      ++ctas_[warp.cta].at_barrier;
+      if (!warp.arrived) ++ctas_[warp.cta].at_barrier;
+      warp.arrived = true;
       break;
     }
     case ControlOp::kMembar: {
-      const uint32_t cost = inst.scope == Scope::kSys   ? config_.l1.membar_sys_cycles
-                            : inst.scope == Scope::kGpu ? config_.l1.membar_gpu_cycles
-                                                        : config_.l1.membar_cta_cycles;
-      hold(cost, WarpState::kMembar);
-      warp.wait_stores = inst.scope != Scope::kCta;
+      const bool sys = inst.scope == Scope::kSys;
+      const bool wide = sys || inst.scope == Scope::kGpu;  // beyond the CTA: stores must be acknowledged
+      hold(sys    ? config_.l1.membar_sys_cycles
+           : wide ? config_.l1.membar_gpu_cycles
+                  : config_.l1.membar_cta_cycles,
+           WarpState::kMembar);
+      warp.wait_stores = wide;
       break;
     }
-    case ControlOp::kDepbar: warp.wait_groups = std::max<int64_t>(inst.immediate, 0); break;
-    case ControlOp::kLdgDepbar: warp.groups.Close(); break;
+    case ControlOp::kDepbar:
+      warp.wait_groups = std::clamp<int64_t>(inst.immediate, 0, AsyncCopyGroups::kMax);
+      break;
+    case ControlOp::kLdgDepbar:
+      warp.groups.Close();
+      break;
     case ControlOp::kNanosleep: {
       const auto ns = static_cast<uint64_t>(std::clamp<int64_t>(inst.immediate, 0, kMaxSleepNs));
       hold(ns * config_.clocks.core_khz / 1'000'000, WarpState::kSleeping);
@@ -167,7 +182,8 @@ void Sm::IssueControl(uint32_t slot, Cycle now) {
     case ControlOp::kExit:
     case ControlOp::kConvergence:
     case ControlOp::kYield:
-    case ControlOp::kNone: break;
+    case ControlOp::kNone:
+      break;
   }
 }
 
@@ -204,6 +220,10 @@ void Sm::ReleaseBarrier(uint32_t cta_index, Cycle now) {
   cta.at_barrier = 0;
   // Releasing may end warps and so the CTA: walk a copy of the slots.
   const std::vector<uint32_t> slots = cta.warps;
+  for (const uint32_t slot : slots) {
+    Warp& warp = warps_[slot];
+    if (warp.active && warp.cta == cta_index) warp.arrived = false;
+  }
   for (const uint32_t slot : slots) {
     Warp& warp = warps_[slot];
     if (!warp.active || warp.cta != cta_index || !warp.at_barrier) continue;

@@ -8,24 +8,35 @@ namespace sm89 {
 
 uint64_t SmStats::*CounterOf(WarpState state) {
   switch (state) {
-    case WarpState::kSelected: return &SmStats::stall_selected;
-    case WarpState::kNotSelected: return &SmStats::stall_not_selected;
-    case WarpState::kLongScoreboard: return &SmStats::stall_long_scoreboard;
-    case WarpState::kShortScoreboard: return &SmStats::stall_short_scoreboard;
-    case WarpState::kWait: return &SmStats::stall_wait;
-    case WarpState::kMathPipeThrottle: return &SmStats::stall_math_pipe_throttle;
-    case WarpState::kMioThrottle: return &SmStats::stall_mio_throttle;
-    case WarpState::kLgThrottle: return &SmStats::stall_lg_throttle;
-    case WarpState::kBarrier: return &SmStats::stall_barrier;
-    case WarpState::kMembar: return &SmStats::stall_membar;
-    case WarpState::kBranchResolving: return &SmStats::stall_branch_resolving;
-    case WarpState::kSleeping: return &SmStats::stall_sleeping;
-    case WarpState::kDrain: return &SmStats::stall_drain;
+    case WarpState::kSelected:
+      return &SmStats::stall_selected;
+    case WarpState::kNotSelected:
+      return &SmStats::stall_not_selected;
+    case WarpState::kLongScoreboard:
+      return &SmStats::stall_long_scoreboard;
+    case WarpState::kShortScoreboard:
+      return &SmStats::stall_short_scoreboard;
+    case WarpState::kWait:
+      return &SmStats::stall_wait;
+    case WarpState::kMathPipeThrottle:
+      return &SmStats::stall_math_pipe_throttle;
+    case WarpState::kMioThrottle:
+      return &SmStats::stall_mio_throttle;
+    case WarpState::kLgThrottle:
+      return &SmStats::stall_lg_throttle;
+    case WarpState::kBarrier:
+      return &SmStats::stall_barrier;
+    case WarpState::kMembar:
+      return &SmStats::stall_membar;
+    case WarpState::kBranchResolving:
+      return &SmStats::stall_branch_resolving;
+    case WarpState::kSleeping:
+      return &SmStats::stall_sleeping;
+    case WarpState::kDrain:
+      return &SmStats::stall_drain;
   }
   SM89_ASSERT(false, "unknown warp state");
 }
-
-void AsyncCopyGroups::Reset() { *this = AsyncCopyGroups(); }
 
 void AsyncCopyGroups::Close() {
   SM89_ASSERT(CanClose(), "too many async-copy groups under way");

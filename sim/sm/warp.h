@@ -36,6 +36,7 @@ uint64_t SmStats::*CounterOf(WarpState state);
 struct KernelSmStats {
   SmStats sm;
   L1Stats l1;
+  std::vector<uint64_t> guessed;  // executed, by place in KernelCode::guessed
   uint32_t resident_ctas = 0;
   Cycle active_since = 0;
 };
@@ -43,7 +44,6 @@ struct KernelSmStats {
 // LDGSTS groups of a warp: LDGDEPBAR closes the open one, DEPBAR.LE n waits for all but the last n closed.
 class AsyncCopyGroups {
  public:
-  void Reset();
   uint32_t open_group() const { return open_; }
   void Add() { ++pending_[open_ % kMax]; }
   void Close();
@@ -53,8 +53,9 @@ class AsyncCopyGroups {
   // True when every closed group but the last `allowed` is complete.
   bool Drained(uint32_t allowed) const;
 
- private:
   static constexpr uint32_t kMax = 64;  // groups under way (assumption: more than any compiler emits)
+
+ private:
   void DropComplete();
 
   std::array<uint16_t, kMax> pending_{};
@@ -66,31 +67,30 @@ struct Warp {
   bool active = false;
   bool has_next = false;
   bool at_barrier = false;
-  bool draining = false;
+  bool arrived = false;  // counted at the barrier that its CTA is collecting for
   WarpState state = WarpState::kNotSelected;
-  uint32_t cta = 0;            // CTA slot in the SM
-  uint64_t age = 0;            // launch order in the SM; higher = younger
-  Cycle since = 0;             // `state` began
+  uint32_t cta = 0;  // CTA slot in the SM
+  uint64_t age = 0;  // launch order in the SM; higher = younger
+  Cycle since = 0;   // `state` began
   Cycle launched = 0;
   DynInst next;
   std::unique_ptr<WarpCursor> cursor;
   const KernelCode* code = nullptr;
   KernelSmStats* stats = nullptr;
-  uint32_t kernel = 0;         // run index
+  uint32_t kernel = 0;  // run index
 
   // Dependences.
-  Cycle issue_after = 0;       // control flow, fences, sleep
+  Cycle issue_after = 0;  // control flow, fences, sleep
   WarpState issue_after_reason = WarpState::kWait;
   Cycle predicate_ready = 0;
   uint32_t pending_loads = 0;
   uint32_t pending_stores = 0;
-  bool wait_stores = false;    // MEMBAR: until every store is acknowledged
-  int64_t wait_groups = -1;    // DEPBAR: allowed groups under way; -1 = none
+  bool wait_stores = false;  // MEMBAR: until every store is acknowledged
+  int64_t wait_groups = -1;  // DEPBAR: allowed groups under way; -1 = none
   AsyncCopyGroups groups;
-  std::vector<Cycle> register_ready;          // by slot; kNever = on its way
-  std::vector<WarpState> register_reason;     // what a reader of the slot waits for
+  std::vector<Cycle> register_ready;       // by slot; kNever = on its way
+  std::vector<WarpState> register_reason;  // what a reader of the slot waits for
   LocalWindow local;
-  uint32_t blocked_lines = 0;  // lines of `next` when it could not issue for want of MSHRs
 
   const SmInst& inst() const { return code->insts[next.static_id]; }
 };

@@ -32,6 +32,7 @@ class WarpScheduler {
   // Earliest cycle with a sleeper; kNever when none sleeps.
   Cycle NextWake(Cycle now) const;
 
+  bool any_asleep() const { return occupied_ != 0; }
   uint32_t candidates() const { return candidates_; }
   // Writes the candidates in order of preference; returns how many.
   uint32_t Order(std::array<uint8_t, kMaxWarps>* order) const;
@@ -45,9 +46,9 @@ class WarpScheduler {
   uint32_t candidates_ = 0;
   uint32_t last_ = kMaxWarps;
   uint32_t num_warps_ = 0;
-  std::array<uint8_t, kMaxWarps> by_age_{};    // youngest first
+  std::array<uint8_t, kMaxWarps> by_age_{};  // youngest first
   std::array<Cycle, kMaxWarps> wake_{};
-  std::array<uint32_t, kWheel> wheel_{};       // sleepers by cycle mod 64; far ones are passed on
+  std::array<uint32_t, kWheel> wheel_{};  // sleepers by cycle mod 64; far ones are passed on
   uint64_t occupied_ = 0;
 };
 

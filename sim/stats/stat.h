@@ -10,7 +10,15 @@
 namespace sm89 {
 
 enum class StatUnit : uint8_t {
-  kCycles, kWarpInstructions, kThreadInstructions, kSectors, kRequests, kBytes, kEvents, kWarps, kCtas,
+  kCycles,
+  kWarpInstructions,
+  kThreadInstructions,
+  kSectors,
+  kRequests,
+  kBytes,
+  kEvents,
+  kWarps,
+  kCtas,
 };
 std::string_view Name(StatUnit unit);
 
@@ -24,7 +32,7 @@ enum class StatExport : uint8_t {
 enum class StatMerge : uint8_t { kSum, kMax };
 
 struct StatDef {
-  std::string_view name;        // snake_case, unit last where it has one: "l1_sector_hits"
+  std::string_view name;  // snake_case, unit last where it has one: "l1_sector_hits"
   StatUnit unit = StatUnit::kEvents;
   std::string_view help;        // one sentence
   std::string_view ncu_metric;  // the Nsight Compute metric it corresponds to; "" = none

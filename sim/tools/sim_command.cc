@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <ostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "sim/report/run_report.h"
 #include "sim/report/text.h"
 #include "sim/tools/exit_codes.h"
+#include "sim/tools/mark_warnings.h"
 #include "sim/tools/sim_errors.h"
 #include "sim/tools/sim_output.h"
 #include "sim/tools/sim_progress.h"
@@ -31,7 +34,25 @@ struct Outputs {
   std::unique_ptr<ResultOutput> json, csv, text;
 };
 
+absl::Status CheckDifferent(const SimCommandOptions& options) {
+  const std::pair<const char*, const std::string*> outputs[] = {
+      {"--json", &options.json}, {"--csv", &options.csv}, {"--text", &options.text}};
+  for (size_t i = 0; i < std::size(outputs); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      const auto& [option, path] = outputs[i];
+      if (path->empty() || outputs[k].second->empty() || !SameFile(*outputs[k].second, *path)) continue;
+      return InputError(absl::StatusCode::kInvalidArgument,
+                        Fault{.field = option,
+                              .value = *path,
+                              .expected = absl::StrCat("another file than ", outputs[k].first),
+                              .message = "two outputs cannot go to one file"});
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Outputs> OpenOutputs(const SimCommandOptions& options, std::ostream& out) {
+  RETURN_IF_ERROR(CheckDifferent(options));
   Outputs outputs;
   if (!options.json.empty()) {
     ASSIGN_OR_RETURN(outputs.json, ResultOutput::Open(options.json, out));
@@ -55,7 +76,9 @@ absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& opti
   run.threads = options.threads;
   if (IsCompactTrace(options.trace)) {
     run.compact_trace_path = options.trace;
-    return Simulator::Create(std::move(run));
+    ASSIGN_OR_RETURN(std::unique_ptr<Simulator> simulator, Simulator::Create(std::move(run)));
+    WarnOfMarks("sm89-sim", simulator->Report().marks, options.ingest, io.err);
+    return simulator;
   }
   ASSIGN_OR_RETURN(TempFile compact, TempFile::Create("sm89-sim"));
   IngestOptions ingest = options.ingest;
@@ -125,6 +148,7 @@ int ExitCodeOfRun(const RunReport& report) {
       return kExitLimit;
     case RunStatus::kCancelled:
       return kExitCancelled;
+    case RunStatus::kRunning:
     case RunStatus::kDeadlock:
       return kExitInternal;
   }

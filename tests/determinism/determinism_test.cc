@@ -31,7 +31,8 @@ std::string MixedTrace() {
         s.At(static_cast<uint32_t>(i) * 0x100);
         s.Mem("LDG.E", {4}, {2}, base, i % 2 == 0 ? 4 : 132, mask).Op("FFMA", {5}, {4, 5}, mask);
         s.Mem("STS", {}, {3, 5}, w * 128, 4, mask).Op("BAR.SYNC").Mem("LDS", {6}, {3}, 0, 8);
-        s.Mem("RED.E.ADD", {}, {2, 6}, 0x7f4c90000000 + c % 7 * 4, 0, 1).Mem("STG.E", {}, {2, 6}, base, 4, mask);
+        s.Mem("RED.E.ADD", {}, {2, 6}, 0x7f4c90000000 + c % 7 * 4, 0, 1)
+            .Mem("STG.E", {}, {2, 6}, base, 4, mask);
       }
       return s.At(0x2000).Op("EXIT");
     };

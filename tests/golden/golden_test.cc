@@ -1,7 +1,6 @@
-// The bundled example's whole report, number by number. SM89_UPDATE_GOLDEN=1 rewrites the file; say why in the
-// commit that does.
+// The bundled example's whole report, number by number. SM89_UPDATE_GOLDEN=1 rewrites the file; say why in
+// the commit that does.
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,7 +15,6 @@
 
 namespace sm89 {
 namespace {
-
 
 std::string Example() { return std::string(SM89_SOURCE_DIR) + "/deploy/example"; }
 std::string GoldenPath() { return std::string(SM89_SOURCE_DIR) + "/tests/golden/example.json"; }

@@ -25,16 +25,36 @@ WarpScript RandomWarp(std::mt19937_64* rng) {
     const uint64_t base = 0x7f0000000000 + pick(1 << 20) * 4;
     const auto stride = static_cast<int64_t>(pick(64)) * 4;
     switch (pick(10)) {
-      case 0: s.Mem("LDG.E", {a}, {b}, base, stride, mask); break;
-      case 1: s.Mem("STG.E.64", {}, {a, b}, base & ~uint64_t{7}, stride * 2, mask); break;
-      case 2: s.Mem("LDS", {a}, {b}, base % 4096, stride % 128, mask); break;
-      case 3: s.Mem("ATOMG.E.ADD", {a}, {b, a}, base, 0, mask); break;
-      case 4: s.Mem("LDL", {a}, {b}, pick(256) * 4, 0, mask); break;
-      case 5: s.Mem("STL", {}, {a, b}, pick(256) * 4, 0, mask); break;
-      case 6: s.Op("BAR.SYNC"); break;
-      case 7: s.Op("MUFU.EX2", {a}, {b}, mask); break;
-      case 8: s.Op("HMMA.16816.F32", {4}, {8, 12, 4}); break;
-      default: s.Op("FFMA", {a}, {a, b}, mask); break;
+      case 0:
+        s.Mem("LDG.E", {a}, {b}, base, stride, mask);
+        break;
+      case 1:
+        s.Mem("STG.E.64", {}, {a, b}, base & ~uint64_t{7}, stride * 2, mask);
+        break;
+      case 2:
+        s.Mem("LDS", {a}, {b}, base % 4096, stride % 128, mask);
+        break;
+      case 3:
+        s.Mem("ATOMG.E.ADD", {a}, {b, a}, base, 0, mask);
+        break;
+      case 4:
+        s.Mem("LDL", {a}, {b}, pick(256) * 4, 0, mask);
+        break;
+      case 5:
+        s.Mem("STL", {}, {a, b}, pick(256) * 4, 0, mask);
+        break;
+      case 6:
+        s.Op("BAR.SYNC");
+        break;
+      case 7:
+        s.Op("MUFU.EX2", {a}, {b}, mask);
+        break;
+      case 8:
+        s.Op("HMMA.16816.F32", {4}, {8, 12, 4});
+        break;
+      default:
+        s.Op("FFMA", {a}, {a, b}, mask);
+        break;
     }
   }
   return s.Op("EXIT");

@@ -192,9 +192,9 @@ TEST_F(DatabaseTest, TellsWhatEachWriteCameTo) {
   DatabaseOptions options;
   options.path = dir_.File("db");
   options.clock = &SystemClock();
-  options.on_write = [&](double seconds, bool ok) {
+  options.on_write = [&](double seconds, const absl::Status& status) {
     EXPECT_GE(seconds, 0);
-    stored.push_back(ok);
+    stored.push_back(status.ok());
   };
   auto db = Database::Open(options);
   ASSERT_TRUE(db.ok());

@@ -38,7 +38,8 @@ CoalescedAccess Coalesced(Access a, MemSpace space, uint8_t width, const KernelC
 
 uint32_t Sectors(const LineAccess* lines, uint32_t count) {
   uint32_t sectors = 0;
-  for (uint32_t i = 0; i < count; ++i) sectors += static_cast<uint32_t>(__builtin_popcount(lines[i].sector_mask));
+  for (uint32_t i = 0; i < count; ++i)
+    sectors += static_cast<uint32_t>(__builtin_popcount(lines[i].sector_mask));
   return sectors;
 }
 
@@ -85,13 +86,23 @@ TEST(CoalescerTest, LocalMemoryIsInterleavedByThread) {
   EXPECT_EQ(Sectors(a.local_lines.data(), a.num_local_lines), 1u);
 }
 
+TEST(CoalescerTest, ScatteredWideLocalAccessesFitWhateverTheirOffsets) {
+  // Every word of every lane in a line of its own: 4 words aligned, 5 off a word's border.
+  EXPECT_EQ(Coalesced(Strided(~0u, 0, 16), MemSpace::kLocal, 16).num_local_lines, 128u);
+  EXPECT_EQ(Coalesced(Strided(~0u, 1, 32), MemSpace::kLocal, 16).num_local_lines, 160u);
+}
+
 TEST(CoalescerTest, GenericAddressesGoByTheirWindowsInEitherOrder) {
   for (const bool local_below : {true, false}) {
     KernelCode kernel;
     kernel.shmem_base = 0x7f5a10000000;
     kernel.local_base = local_below ? 0x7f5a0e000000 : 0x7f5a12000000;
-    EXPECT_EQ(Coalesced(Strided(~0u, kernel.shmem_base + 0x100, 4), MemSpace::kGeneric, 4, kernel).shared_passes, 1u);
-    EXPECT_EQ(Coalesced(Strided(~0u, kernel.local_base + 0x40, 0), MemSpace::kGeneric, 4, kernel).num_local_lines, 1u);
+    EXPECT_EQ(
+        Coalesced(Strided(~0u, kernel.shmem_base + 0x100, 4), MemSpace::kGeneric, 4, kernel).shared_passes,
+        1u);
+    EXPECT_EQ(
+        Coalesced(Strided(~0u, kernel.local_base + 0x40, 0), MemSpace::kGeneric, 4, kernel).num_local_lines,
+        1u);
     EXPECT_EQ(Coalesced(Strided(~0u, 0x7f4c80000000, 4), MemSpace::kGeneric, 4, kernel).num_lines, 1u);
   }
 }
@@ -104,8 +115,16 @@ struct PassCase {
 
 TEST(CoalescerTest, SharedPassesFollowTheBanks) {
   // Stride in bytes, width, passes over 32 banks of 4 bytes.
-  for (const PassCase& c : {PassCase{4, 4, 1}, {0, 4, 1}, {8, 4, 2}, {16, 4, 4}, {128, 4, 32}, {132, 4, 1},
-                            {8, 8, 2}, {16, 16, 4}, {256, 8, 32}, {0, 16, 4}}) {
+  for (const PassCase& c : {PassCase{4, 4, 1},
+                            {0, 4, 1},
+                            {8, 4, 2},
+                            {16, 4, 4},
+                            {128, 4, 32},
+                            {132, 4, 1},
+                            {8, 8, 2},
+                            {16, 16, 4},
+                            {256, 8, 32},
+                            {0, 16, 4}}) {
     EXPECT_EQ(Coalesced(Strided(~0u, 0, c.stride), MemSpace::kShared, c.width).shared_passes, c.passes)
         << "stride " << c.stride << " width " << int{c.width};
   }
