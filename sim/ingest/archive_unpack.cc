@@ -86,6 +86,7 @@ class Unpacker {
       const int code = archive_read_next_header(archive_, &entry);
       if (code == ARCHIVE_EOF) return absl::OkStatus();
       if (code < ARCHIVE_WARN) return Damaged();
+      RETURN_IF_ERROR(ChargeStream());
       if (members >= context_.options().max_archive_members) return TooManyMembers();
       RETURN_IF_ERROR(Member(entry));
     }
@@ -101,7 +102,29 @@ class Unpacker {
     archive_read_support_format_tar(archive_);
     archive_read_support_format_zip(archive_);
     const int code = archive_read_open_fd(archive_, file_.fd(), kBlockBytes);
-    return code == ARCHIVE_OK ? absl::OkStatus() : Damaged();
+    if (code != ARCHIVE_OK) return Damaged();
+    // The library counts the plain file as one filter.
+    const int filters = archive_filter_count(archive_) - 1;
+    if (filters <= 1) return absl::OkStatus();
+    Fault fault;
+    fault.file = file_.name();
+    fault.value = absl::StrCat(filters, " layers");
+    fault.expected = "a tar that is packed at most once";
+    fault.message = "the archive is packed in several layers of compression";
+    return InputError(absl::StatusCode::kInvalidArgument, fault);
+  }
+
+  absl::Status Charge(uint64_t bytes) {
+    charged_ += bytes;
+    return context_.ChargeUnpacked(bytes, file_.name());
+  }
+
+  // Headers and padding count too: the unpacked stream, as far as it is longer than what its members were
+  // charged for.
+  absl::Status ChargeStream() {
+    const la_int64_t bytes = archive_filter_bytes(archive_, 0);
+    if (bytes <= 0 || static_cast<uint64_t>(bytes) <= charged_) return absl::OkStatus();
+    return Charge(static_cast<uint64_t>(bytes) - charged_);
   }
 
   absl::Status Member(archive_entry* entry) {
@@ -122,7 +145,7 @@ class Unpacker {
     if (is_regular && !parts->empty() && IsWanted(parts->back())) return WriteFile(*parts, path);
     // What is passed over is unpacked all the same.
     const auto size = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0;
-    return context_.ChargeUnpacked(size > 0 ? static_cast<uint64_t>(size) : 0, file_.name());
+    return Charge(size > 0 ? static_cast<uint64_t>(size) : 0);
   }
 
   absl::Status WriteFile(const std::vector<std::string>& parts, const std::string& member) {
@@ -151,7 +174,7 @@ class Unpacker {
       if (code == ARCHIVE_EOF) break;
       if (code < ARCHIVE_WARN || offset < 0) return Damaged();
       const uint64_t end = static_cast<uint64_t>(offset) + size;
-      RETURN_IF_ERROR(context_.ChargeUnpacked(end > written ? end - written : 0, file_.name()));
+      RETURN_IF_ERROR(Charge(end > written ? end - written : 0));
       written = std::max(written, end);
       RETURN_IF_ERROR(
           WriteAll(out, static_cast<const char*>(block), size, static_cast<uint64_t>(offset), path));
@@ -217,6 +240,7 @@ class Unpacker {
   IngestContext& context_;
   archive* archive_;
   uint64_t reported_ = 0;
+  uint64_t charged_ = 0;  // bytes unpacked
 };
 
 }  // namespace

@@ -39,10 +39,10 @@ std::vector<TraceWarning> WarningLog::Take() {
 }
 
 absl::Status IngestContext::ChargeUnpacked(uint64_t bytes, const std::string& file) {
-  if (quiet_ > 0) return absl::OkStatus();
   const uint64_t limit = options_.max_unpacked_bytes;
-  if (bytes <= limit && unpacked_bytes_ <= limit - bytes) {
-    unpacked_bytes_ += bytes;
+  uint64_t& total = quiet_ > 0 ? quiet_bytes_ : unpacked_bytes_;
+  if (bytes <= limit && total <= limit - bytes) {
+    total += bytes;
     return absl::OkStatus();
   }
   Fault fault;

@@ -49,11 +49,13 @@ class IngestContext {
   void BeginPhase(uint64_t phase_bytes, uint64_t begin, uint64_t end, uint64_t total);
   void CountInputBytes(uint64_t bytes);
 
-  // While one lives, what is read neither charges the budget nor moves the progress: for looking at headers
-  // and for reading a file again.
+  // While one lives, what is read does not move the progress and has a budget of its own, as large as the
+  // input's: for looking at headers and for reading a file again.
   class Quiet {
    public:
-    explicit Quiet(IngestContext& context) : context_(context) { ++context_.quiet_; }
+    explicit Quiet(IngestContext& context) : context_(context) {
+      if (context_.quiet_++ == 0) context_.quiet_bytes_ = 0;
+    }
     ~Quiet() { --context_.quiet_; }
     Quiet(const Quiet&) = delete;
     Quiet& operator=(const Quiet&) = delete;
@@ -66,6 +68,7 @@ class IngestContext {
   const IngestOptions& options_;
   WarningLog warnings_;
   uint64_t unpacked_bytes_ = 0;
+  uint64_t quiet_bytes_ = 0;
   bool plain_bytes_charged_ = false;
   int quiet_ = 0;
   uint64_t phase_done_ = 0;

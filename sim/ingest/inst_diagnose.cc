@@ -1,4 +1,5 @@
 // Says what is wrong with the tail of an instruction line. Runs once a refused file.
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -49,7 +50,13 @@ Fault CountFault(const char* what, size_t want, size_t got) {
   return fault;
 }
 
-Fault UnreadableFault(const std::vector<std::string_view>& tokens) {
+// Places of the tokens that need 0x.
+struct Need0x {
+  size_t first = 0;
+  size_t end = 0;
+};
+
+Fault UnreadableFault(const std::vector<std::string_view>& tokens, const Need0x& need = {}) {
   Fault fault;
   fault.field = "operands";
   for (const std::string_view token : tokens) {
@@ -59,6 +66,11 @@ Fault UnreadableFault(const std::vector<std::string_view>& tokens) {
   }
   fault.expected = "hexadecimal addresses, decimal strides, deltas and immediates";
   fault.message = "an operand cannot be read";
+  for (size_t i = need.first; fault.value.empty() && i < std::min(need.end, tokens.size()); ++i) {
+    if (LooksLikeAddress(tokens[i])) continue;
+    fault.value = Excerpt(tokens[i]);
+    fault.expected = "an address with 0x: this tracer version may leave out the immediate behind it";
+  }
   return fault;
 }
 
@@ -101,7 +113,10 @@ Fault DiagnoseTail(std::string_view tail, const TailShape& shape, LaneMask mask,
   // Version 4 may have an immediate behind: what is no address, or one token too many, is taken for it.
   const bool extra = mode == "0" ? got > 0 && !LooksLikeAddress(tokens.back()) : got == want + 1;
   if (immediate == Immediate::kOptional && extra) --got;
-  if (got == want) return UnreadableFault(tokens);
+  if (got == want) {
+    const bool list = mode == "0" && immediate == Immediate::kOptional;
+    return UnreadableFault(tokens, list ? Need0x{.first = 1, .end = want + 1} : Need0x{});
+  }
   if (mode == "1") {
     Fault fault = CountFault("columns of base and stride", want, got);
     fault.facts = {{"want_tokens", absl::StrCat(want)}, {"got_tokens", absl::StrCat(got)}};

@@ -18,7 +18,7 @@ void PutAddress(uint64_t address, Tail* tail) {
   tail->has_zero_address |= address == 0;
 }
 
-// Mode 0: one address an active lane. From version 4 on an immediate follows, so that 0x is what tells an
+// Mode 0: one address an active lane. Where an immediate may follow or not (version 4), 0x is what tells an
 // address from it.
 bool ParseList(Cursor& cursor, LaneMask mask, bool need_0x, Tail* tail) {
   for (int n = std::popcount(mask); n > 0; --n) {
@@ -58,7 +58,7 @@ bool ParseDeltas(Cursor& cursor, LaneMask mask, Tail* tail) {
 
 bool ParseMemory(Cursor& cursor, LaneMask mask, Immediate immediate, Tail* tail) {
   const std::string_view mode = cursor.Token();
-  if (mode == "0") return ParseList(cursor, mask, immediate >= Immediate::kOptional, tail);
+  if (mode == "0") return ParseList(cursor, mask, immediate == Immediate::kOptional, tail);
   if (mode == "1") return ParseStride(cursor, mask, tail);
   if (mode == "2") return ParseDeltas(cursor, mask, tail);
   return false;

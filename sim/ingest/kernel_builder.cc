@@ -18,6 +18,11 @@ uint32_t WarpsOf(const Dim3& block) {
   return static_cast<uint32_t>((SaturatingVolume(block) + kWarpSize - 1) / kWarpSize);
 }
 
+bool IsSharedSide(std::span<const uint64_t> addresses) {
+  return !addresses.empty() &&
+         std::all_of(addresses.begin(), addresses.end(), [](uint64_t a) { return a < kSharedSideEnd; });
+}
+
 }  // namespace
 
 KernelBuilder::KernelBuilder(const KernelInfo& header, CompactWriter& writer)
@@ -42,13 +47,14 @@ absl::Status KernelBuilder::BeginCta(const Dim3& id, uint64_t line) {
     return Refuse(line, "thread block", FormatTriple(id), "each block once",
                   "the thread block is there twice");
   }
-  if (ctas_.num_runs() > kMaxCtaRuns) {
-    return InputError(absl::StatusCode::kResourceExhausted,
-                      {.file = info_.file,
-                       .line = line,
-                       .field = "thread block",
-                       .expected = absl::StrCat("at most ", kMaxCtaRuns, " gaps in the order of blocks"),
-                       .message = "the thread blocks are too scattered"});
+  if (ctas_.num_runs() > kMaxCtaRunsAKernel) {
+    return InputError(
+        absl::StatusCode::kResourceExhausted,
+        {.file = info_.file,
+         .line = line,
+         .field = "thread block",
+         .expected = absl::StrCat("at most ", kMaxCtaRunsAKernel, " gaps in the order of blocks"),
+         .message = "the thread blocks are too scattered"});
   }
   in_cta_ = true;
   cta_id_ = id;
@@ -93,13 +99,16 @@ absl::Status KernelBuilder::Add(const ParsedInst& inst, uint64_t line) {
   if (inst.mask == 0) ++info_.masked_off_instructions;
   if ((inst.mask & exited_) != 0) past_exit_ = true;
   if (use.is_exit) exited_ |= inst.mask;
-  if (inst.tail.has_zero_address) [[unlikely]] {
-    if (use.zero_address_uses++ == 0) use.first_zero_line = line;
-  }
   DynInstRecord record;
   record.static_id = inst.static_id;
   record.mask = inst.mask;
   record.addresses = std::span<const uint64_t>(inst.tail.addresses.data(), inst.tail.num_addresses);
+  if (use.is_async_copy && IsSharedSide(record.addresses)) [[unlikely]] {
+    if (async_shared_sides_++ == 0) first_shared_side_line_ = line;
+    record.addresses = {};
+  } else if (inst.tail.has_zero_address) [[unlikely]] {
+    if (use.zero_address_uses++ == 0) use.first_zero_line = line;
+  }
   return writer_.Add(record);
 }
 

@@ -39,6 +39,9 @@ class KernelBuilder {
   uint64_t read() const { return read_; }
   const KernelInfo& info() const { return info_; }
   StaticTable& table() { return table_; }
+  // LDGSTS whose addresses are those of shared memory: no access to global memory was recorded with them.
+  uint64_t async_shared_sides() const { return async_shared_sides_; }
+  uint64_t first_shared_side_line() const { return first_shared_side_line_; }
 
   // The file ended (or was cut) here.
   Fault TruncatedFault(const std::string& why, uint64_t line) const;
@@ -56,6 +59,8 @@ class KernelBuilder {
   CompactWriter& writer_;
   StaticTable table_;
   CtaSet ctas_;
+  uint64_t async_shared_sides_ = 0;
+  uint64_t first_shared_side_line_ = 0;
   const uint32_t warps_a_cta_;
 
   bool in_cta_ = false;

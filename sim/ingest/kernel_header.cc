@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/base/strings.h"
+#include "sim/ingest/limits.h"
 #include "sim/ingest/text_scan.h"
 #include "sim/isa/decoded_inst.h"
 
@@ -106,10 +107,10 @@ struct KeyRow {
 constexpr std::array<KeyRow, 13> kKeys = {{
     {"kernel name", "kernel_name", false,
      [](std::string_view text, KernelHeader& h) {
-       h.info.name = std::string(text);
-       return text.find('\0') == std::string_view::npos;
+       h.info.name = std::string(text.substr(0, kMaxKernelNameBytes));
+       return text.size() <= kMaxKernelNameBytes && text.find('\0') == std::string_view::npos;
      },
-     "a name without NUL bytes"},
+     "a name of at most 64 KiB without NUL bytes"},
     {"kernel id", "kernel_id", false,
      [](std::string_view text, KernelHeader& h) { return SetUnsigned(text, ~uint64_t{0}, &h.info.id); },
      "an unsigned number"},
@@ -131,10 +132,10 @@ constexpr std::array<KeyRow, 13> kKeys = {{
      [](std::string_view text, KernelHeader& h) { return SetHex(text, &h.info.local_base); }, "0x<hex>"},
     {"nvbit version", "nvbit_version", false,
      [](std::string_view text, KernelHeader& h) {
-       h.info.nvbit_version = std::string(text);
-       return true;
+       h.info.nvbit_version = std::string(text.substr(0, kMaxVersionTextBytes));
+       return text.size() <= kMaxVersionTextBytes;
      },
-     ""},
+     "at most 64 bytes"},
     {"accelsim tracer version", "tracer_version", false, SetTracerVersion, "1.2, 3, 4, 5 or 6"},
     {"enable lineinfo", "lineinfo", false, SetLineInfo, "0 or 1"},
 }};

@@ -18,7 +18,6 @@ namespace {
 
 constexpr char kHtoD[] = "MemcpyHtoD";
 constexpr char kDtoH[] = "MemcpyDtoH";
-constexpr size_t kMaxIgnoredTextBytes = 1024;
 constexpr size_t kMaxListFaults = 1000;  // as many as an error carries
 
 // Fields between commas, trimmed; no more than `Limit` are kept, all are counted.

@@ -1,5 +1,7 @@
 #include "sim/ingest/static_table.h"
 
+#include <string_view>
+
 #include "sim/base/assert.h"
 #include "sim/ingest/limits.h"
 #include "sim/isa/modifiers.h"
@@ -14,7 +16,9 @@ std::optional<uint32_t> StaticTable::Intern(const StaticInst& inst, uint64_t lin
     insts_.push_back(inst);
     StaticUse use;
     use.first_line = line;
-    use.is_exit = BaseMnemonic(inst.opcode) == "EXIT";
+    const std::string_view base = BaseMnemonic(inst.opcode);
+    use.is_exit = base == "EXIT";
+    use.is_async_copy = base == "LDGSTS";
     uses_.push_back(use);
   }
   return id;

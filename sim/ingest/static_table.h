@@ -17,6 +17,7 @@ struct StaticUse {
   uint64_t zero_address_uses = 0;  // executed with an active lane at address 0
   uint64_t first_zero_line = 0;
   bool is_exit = false;
+  bool is_async_copy = false;  // LDGSTS
 };
 
 // Not thread-safe.

@@ -3,6 +3,8 @@
 #include <limits>
 #include <memory>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "sim/base/status_macros.h"
@@ -29,12 +31,12 @@ absl::StatusOr<std::unique_ptr<KernelReader>> OpenByName(const TraceInput& input
 }  // namespace
 
 absl::StatusOr<TraceSetInfo> TraceSetReader::Run() {
-  ASSIGN_OR_RETURN(const KernelsList list, ReadList());
+  ASSIGN_OR_RETURN(KernelsList list, ReadList());
   RETURN_IF_ERROR(CheckFiles(list));
   RETURN_IF_ERROR(CheckHeaders(list));
   RETURN_IF_ERROR(ReadKernels(list));
   set_.name = input_.name;
-  set_.commands = list.commands;
+  set_.commands = std::move(list.commands);
   set_.marks = marks_.Take();
   set_.warnings = context_.warnings().Take();
   return std::move(set_);
@@ -114,12 +116,21 @@ absl::Status TraceSetReader::ReadKernels(const KernelsList& list) {
   input_bytes_ = input_.archive_bytes != 0 ? input_.archive_bytes : input_bytes_ + kernel_bytes_;
   context_.BeginPhase(kernel_bytes_, input_.archive_bytes / 2, input_bytes_, input_bytes_);
   NullWriter nowhere;
+  std::set<std::string_view> read;
   for (const ListedKernel& kernel : list.kernels) {
+    if (!read.insert(kernel.file).second) RETURN_IF_ERROR(ChargeAgain(kernel.file));
     const absl::Status status = ReadKernel(kernel.file, faults_.empty() ? writer_ : nowhere);
     if (!status.ok()) RETURN_IF_ERROR(KeepFaults(status));
     if (refused_kernels_ > kMaxFaultyKernels) break;
   }
   return faults_.empty() ? absl::OkStatus() : Refusal(list.kernels.size());
+}
+
+// Unpacking an archive charged each plain file once; a list may name one many times.
+absl::Status TraceSetReader::ChargeAgain(const std::string& file) {
+  if (!context_.plain_bytes_charged()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::unique_ptr<InputFile> opened, InputFile::OpenInFolder(input_.folder, file));
+  return context_.ChargeUnpacked(opened->size(), file);
 }
 
 absl::Status TraceSetReader::ReadKernel(const std::string& file, CompactWriter& writer) {
@@ -165,8 +176,9 @@ absl::Status TraceSetReader::FinishKernel(KernelBuilder& builder, bool truncated
   if (fault) return InputError(absl::StatusCode::kInvalidArgument, *fault);
   if (!complete) marks_.AddPartial(info);
   Warn(info);
+  WarnAsyncCopies(builder);
   RETURN_IF_ERROR(writer.EndKernel(info));
-  set_.kernels.push_back(std::move(info));
+  if (faults_.empty()) set_.kernels.push_back(std::move(info));  // else nobody will see it
   return absl::OkStatus();
 }
 
@@ -184,6 +196,16 @@ void TraceSetReader::Warn(const KernelInfo& kernel) {
         absl::StrCat(kernel.file, ": ", kernel.warps_past_exit,
                      " warps have lanes that run on after their EXIT; a warp ends with its trace"));
   }
+}
+
+void TraceSetReader::WarnAsyncCopies(const KernelBuilder& builder) {
+  if (builder.async_shared_sides() == 0) return;
+  context_.warnings().Add(
+      "async_copy_shared_side",
+      absl::StrCat(builder.info().file, ":", builder.first_shared_side_line(), ": ",
+                   builder.async_shared_sides(),
+                   " executed LDGSTS give addresses of shared memory (older post-processing keeps two lines "
+                   "each); these access no memory here"));
 }
 
 absl::Status TraceSetReader::KeepFaults(const absl::Status& status) {

@@ -38,10 +38,12 @@ class TraceSetReader {
   absl::Status CheckHeaders(const KernelsList& list);
   absl::Status ReadKernels(const KernelsList& list);
   absl::Status ReadKernel(const std::string& file, CompactWriter& writer);
+  absl::Status ChargeAgain(const std::string& file);
   // The number of complete CTAs when the file is truncated and partial traces are allowed, else all.
   absl::StatusOr<uint64_t> UsableCtas(const std::string& file);
   absl::Status FinishKernel(KernelBuilder& builder, bool truncated, CompactWriter& writer);
   void Warn(const KernelInfo& kernel);
+  void WarnAsyncCopies(const KernelBuilder& builder);
   // Keeps the faults of a refused file and says OK; hands on every error that is not about content.
   absl::Status KeepFaults(const absl::Status& status);
   absl::Status Refusal(size_t num_kernels) const;

@@ -226,6 +226,7 @@ absl::Status TracezKernelReader::Warp(const WarpEntry& entry, KernelBuilder& bui
 absl::Status TracezKernelReader::Frame(NumberReader& data, KernelBuilder& builder) {
   ASSIGN_OR_RETURN(const uint32_t packed_size, data.U32());
   if (packed_size > file_->size()) return Corrupt("a frame is larger than the file");
+  if (packed_size > ZSTD_compressBound(kMaxTracezFrameBytes)) return Corrupt("a frame is too large");
   packed_.resize(packed_size);
   RETURN_IF_ERROR(data.Bytes(packed_.data(), packed_.size()));
   context_.CountInputBytes(packed_size);

@@ -95,8 +95,10 @@ void WriteMemory(const SimStats& s, LineWriter* out) {
 
 void WriteKernel(const KernelReport& k, const Running& total, const RunReport& run, LineWriter* out) {
   out->Raw(absl::StrCat("kernel_name = ", Printable(k.info.name), " "));
-  out->Raw(absl::StrCat("kernel_launch_uid = ", k.info.id, " "));
+  // Launches are numbered from 1; the id that the trace gives may repeat.
+  out->Raw(absl::StrCat("kernel_launch_uid = ", uint64_t{k.index} + 1, " "));
   out->Count("kernel_stream_id", k.info.stream_id);
+  out->Count("sm89_kernel_id", k.info.id);
   if (!k.finished) out->Raw("sm89_kernel_unfinished = 1");
   WriteHeadlines(k, total, run, out);
   WriteCore(total.stats, out);

@@ -29,6 +29,8 @@ struct SlotPredictor {
 // earlier warp of this CTA moved; the first warp from the distance of the CTA before.
 class FirstBasePredictor {
  public:
+  // Cells created so far, forgotten ones included: what a reader has to bound.
+  uint64_t cells_created() const { return cells_created_; }
   // Forgets everything: at a chunk's start and when the kernel changes.
   void Reset() {
     warps_.clear();
@@ -43,8 +45,8 @@ class FirstBasePredictor {
     previous_in_warp_ = 0;
   }
   uint64_t Guess(uint32_t slot) {
-    if (slots_.size() <= slot) slots_.resize(slot + 1);
-    if (warp_->size() <= slot) warp_->resize(slot + 1);
+    Reach(slot, &slots_);
+    Reach(slot, warp_);
     const Seen& mine = (*warp_)[slot];
     const Slot& all = slots_[slot];
     if (mine.piece != 0) return mine.base + all.shift;
@@ -80,11 +82,19 @@ class FirstBasePredictor {
     uint32_t piece = 0;        // last piece that used the slot; 0 = none
     bool shift_fresh = false;  // shift was measured in that piece
   };
+  template <typename Cell>
+  void Reach(uint32_t slot, std::vector<Cell>* cells) {
+    if (cells->size() > slot) return;
+    cells_created_ += slot + 1 - cells->size();
+    cells->resize(slot + 1);
+  }
+
   std::vector<std::vector<Seen>> warps_;
   std::vector<Slot> slots_;
   std::vector<Seen>* warp_ = nullptr;
   uint64_t previous_in_warp_ = 0;
   uint32_t piece_ = 1;
+  uint64_t cells_created_ = 0;
 };
 
 }  // namespace sm89

@@ -236,6 +236,7 @@ bool ChunkParser::ReadBasesOfPiece(const Chunk::Piece& piece, ByteReader* in) {
     for (const uint32_t slot : slots) {
       if (slot >= num_slots) return false;
       const uint64_t base = predictor_.Guess(slot) + in->Zigzag();
+      if (predictor_.cells_created() > kMaxChunkPredictors) return false;
       predictor_.Learn(slot, base);
       chunk_.bases_.push_back(base);
     }

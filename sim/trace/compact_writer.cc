@@ -36,6 +36,7 @@ struct OpenCta {
   uint64_t linear = 0;
   std::vector<Warp> warps;
   CtaShapes shapes;
+  uint64_t held_bytes = 0;  // of closed segments and of shapes
 };
 
 // The open kernel.
@@ -72,7 +73,7 @@ class Writer final : public CompactWriter {
                       std::string expected) const;
   absl::Status CheckLimit(std::string what, uint64_t count, uint64_t limit) const;
   void AddAccess(const DynInstRecord& inst);
-  uint64_t WritePieces();
+  absl::Status CloseSegment();
   void AddRun(uint64_t segments);
   absl::Status FlushChunk();
   absl::StatusOr<SectionEntry> WriteSection(SectionKind kind, const std::string& raw);
@@ -92,6 +93,8 @@ class Writer final : public CompactWriter {
   std::string tables_;  // encoded static tables, one after the other
   uint64_t num_statics_ = 0;
   uint64_t num_runs_ = 0;
+  uint64_t num_shapes_ = 0;     // of all chunks
+  uint64_t kernels_bytes_ = 0;  // of the kernel records, encoded
   absl::flat_hash_map<std::string, uint32_t> table_numbers_;
 };
 
@@ -117,6 +120,12 @@ absl::Status Writer::BeginKernel(const KernelInfo& kernel) {
   kernel_.record.info = kernel;
   KernelInfo& info = kernel_.record.info;
   info.num_ctas = info.warp_instructions = info.thread_instructions = info.masked_off_instructions = 0;
+  const Dim3& block = info.block;
+  if (!IsPossibleBlock(block)) {
+    return Refuse(absl::StatusCode::kInvalidArgument, "block dim",
+                  absl::StrCat(block.x, ",", block.y, ",", block.z),
+                  absl::StrCat("1 to ", kMaxWarpsPerCta * kWarpSize, " threads"));
+  }
   return CheckLimit("kernels", kernels_.size() + 1, kMaxKernels);
 }
 
@@ -149,6 +158,7 @@ absl::Status Writer::BeginCta(const Dim3& id) {
   cta_.linear = id.x + uint64_t{grid.x} * (id.y + uint64_t{grid.y} * id.z);
   cta_.warps.clear();
   cta_.shapes.Clear();
+  cta_.held_bytes = 0;
   digest_.BeginCta(id);
   return absl::OkStatus();
 }
@@ -179,7 +189,7 @@ absl::Status Writer::Add(const DynInstRecord& inst) {
     return Refuse(absl::StatusCode::kInvalidArgument, "addresses", absl::StrCat(inst.addresses.size()),
                   absl::StrCat("none or ", lanes, ", one an active lane"));
   }
-  if (encoder_.Full()) cta_.warps.back().segments.push_back(encoder_.Take());
+  if (encoder_.Full()) RETURN_IF_ERROR(CloseSegment());
   KernelInfo& info = kernel_.record.info;
   ++info.warp_instructions;
   info.thread_instructions += lanes;
@@ -201,15 +211,26 @@ void Writer::AddAccess(const DynInstRecord& inst) {
   AppendShape(&shape_code_, inst.mask, inst.addresses);
   bool added = false;
   const uint32_t shape = cta_.shapes.Intern(shape_code_, &added);
-  if (added) encoder_.CountNewShape(static_cast<uint32_t>(inst.addresses.size()));
+  if (added) {
+    constexpr uint64_t kMapEntryBytes = 64;
+    cta_.held_bytes += 2 * shape_code_.size() + kMapEntryBytes;
+    encoder_.CountNewShape(static_cast<uint32_t>(inst.addresses.size()));
+  }
   encoder_.AddAccess(inst.static_id, inst.mask, slot, shape, inst.addresses[0]);
   digest_.Access(inst.static_id, inst.addresses[0], shape_code_);
+}
+
+absl::Status Writer::CloseSegment() {
+  std::vector<EncodedSegment>& segments = cta_.warps.back().segments;
+  segments.push_back(encoder_.Take());
+  cta_.held_bytes += segments.back().held_bytes();
+  return CheckLimit("bytes of one thread block", cta_.held_bytes, kMaxOpenCtaBytes);
 }
 
 absl::Status Writer::EndWarp() {
   SM89_ASSERT(state_ == State::kWarp, "EndWarp inside a warp only");
   state_ = State::kCta;
-  if (!encoder_.empty()) cta_.warps.back().segments.push_back(encoder_.Take());
+  if (!encoder_.empty()) RETURN_IF_ERROR(CloseSegment());
   digest_.EndWarp();
   return absl::OkStatus();
 }
@@ -254,7 +275,9 @@ void Writer::AddRun(uint64_t segments) {
 
 absl::Status Writer::FlushChunk() {
   const BuiltChunk built = chunk_.Take();
-  SM89_ASSERT(built.raw.size() <= kMaxChunkBytes, "segment limits keep a chunk small");
+  RETURN_IF_ERROR(CheckLimit("bytes of a chunk", built.raw.size(), kMaxChunkBytes));
+  num_shapes_ += built.shapes;
+  RETURN_IF_ERROR(CheckLimit("access shapes", num_shapes_, kMaxShapes));
   const std::string packed = Pack(built.raw, kLevel);
   RETURN_IF_ERROR(CheckLimit("chunks", chunks_.size() + 1, kMaxChunks));
   chunks_.push_back({packed.size(), built.raw.size(), built.pieces, built.shapes, Crc32(packed)});
@@ -291,6 +314,10 @@ absl::Status Writer::EndKernel(const KernelInfo& kernel) {
   kernel_.record.table = InternTable(kernel_);
   kernels_.push_back(std::move(kernel_.record));
   num_runs_ += kernels_.back().runs.size();
+  std::string code;
+  AppendKernelInfo(&code, kernels_.back().info);
+  kernels_bytes_ += code.size();
+  RETURN_IF_ERROR(CheckLimit("bytes of kernel records", kernels_bytes_, kMaxSectionBytes));
   RETURN_IF_ERROR(CheckLimit("runs of thread blocks", num_runs_, kMaxCtaRuns));
   RETURN_IF_ERROR(CheckLimit("bytes of static tables", tables_.size(), kMaxSectionBytes));
   return CheckLimit("static instructions of all different kernels", num_statics_, kMaxStatics);

@@ -38,13 +38,23 @@ inline constexpr size_t kNumColumns = 8;
 inline constexpr uint32_t kSegmentInstructions = 4096;  // of one warp
 inline constexpr uint32_t kSegmentBytes = 64 << 10;     // of one warp, encoded
 inline constexpr uint32_t kSegmentShapeLanes = 4096;    // of one warp: addresses held by its own shapes
-inline constexpr uint64_t kChunkTargetBytes = 1 << 20;  // unpacked, counting 8 bytes an address held
+// Of one warp: addresses held by all shapes that the segment uses. A chunk repeats each shape it uses, at
+// most 10 bytes an address: 64 warps' segments with these bounds take 14 MiB, which kMaxChunkBytes has room
+// for.
+inline constexpr uint32_t kSegmentUsedLanes = 2 * kSegmentShapeLanes;
+inline constexpr uint64_t kChunkTargetBytes = 1 << 20;           // unpacked, counting 8 bytes an address held
+inline constexpr uint64_t kMaxOpenCtaBytes = uint64_t{1} << 30;  // held of a CTA until it is complete
 
 // What a reader accepts (writers keep well inside). Every allocation is checked against one of these first.
 inline constexpr uint64_t kMaxSectionBytes = uint64_t{256} << 20;  // unpacked
 inline constexpr uint64_t kMaxChunkBytes = uint64_t{16} << 20;     // unpacked
 inline constexpr uint64_t kMaxChunkAddresses = uint64_t{8} << 20;  // lanes of shapes + first bases
 inline constexpr uint64_t kMaxChunkWarps = uint64_t{1} << 20;
+// Predictor cells that reading a chunk may create: a warp's highest slot + 1, again in each kernel. A
+// writer's chunk stays below half of it: its kernels meet their slots one by one, 8 bytes of chunk weight
+// each.
+inline constexpr uint64_t kMaxChunkPredictors = uint64_t{1} << 28;
+inline constexpr uint64_t kMaxShapes = UINT32_MAX;          // of all chunks: their ids are 32 bits
 inline constexpr uint64_t kMaxStatics = uint64_t{4} << 20;  // of all tables of a file
 inline constexpr uint64_t kMaxKernels = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxCtaRuns = uint64_t{16} << 20;  // of all kernels

@@ -149,6 +149,11 @@ absl::StatusOr<FileHeader> DecodeHeader(std::string_view bytes) {
   return header;
 }
 
+bool IsPossibleBlock(const Dim3& block) {
+  const uint64_t threads = SaturatingVolume(block);
+  return threads > 0 && threads <= uint64_t{kMaxWarpsPerCta} * kWarpSize;
+}
+
 void AppendKernelInfo(std::string* out, const KernelInfo& k) {
   AppendBytes(out, k.name);
   AppendBytes(out, k.file);
@@ -271,7 +276,7 @@ bool DecodeKernels(std::string_view bytes, uint64_t num_tables, std::vector<Kern
   for (KernelRecord& k : *kernels) {
     k.info = ReadKernelInfo(&in);
     k.table = static_cast<uint32_t>(in.VarintBelow(num_tables));
-    if (!in.ok() || !ReadRuns(&in, &budget, &k)) return false;
+    if (!in.ok() || !IsPossibleBlock(k.info.block) || !ReadRuns(&in, &budget, &k)) return false;
   }
   return in.ok() && in.AtEnd();
 }

@@ -67,6 +67,9 @@ struct ChunkEntry {
   uint32_t crc = 0;  // of the stored bytes
 };
 
+// 1 to kMaxWarpsPerCta * kWarpSize threads.
+bool IsPossibleBlock(const Dim3& block);
+
 void AppendKernelInfo(std::string* out, const KernelInfo& kernel);
 void AppendStaticInst(std::string* out, const StaticInst& inst);
 void AppendCommand(std::string* out, const TraceCommand& command);

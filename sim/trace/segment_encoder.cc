@@ -37,7 +37,7 @@ void CtaShapes::Clear() {
 
 bool SegmentEncoder::Full() const {
   return segment_.instructions >= kSegmentInstructions || segment_.bytes() >= kSegmentBytes ||
-         new_lanes_ >= kSegmentShapeLanes;
+         new_lanes_ >= kSegmentShapeLanes || used_lanes_ >= kSegmentUsedLanes;
 }
 
 void SegmentEncoder::AddPlain(uint32_t stream_id, LaneMask mask) {
@@ -79,7 +79,7 @@ void SegmentEncoder::AddAccess(uint32_t stream_id, LaneMask mask, uint32_t slot,
   }
   SlotPredictor& state = Slot(slot, base);
   bool is_new = false;
-  const uint32_t local = LocalShape(shape, &is_new);
+  const uint32_t local = LocalShape(shape, mask, &is_new);
   if (local != state.shape) {
     op |= kOpShape;
     AppendVarint(&segment_.aux, is_new ? 0 : uint64_t{local} + 1);
@@ -105,13 +105,14 @@ SlotPredictor& SegmentEncoder::Slot(uint32_t slot, uint64_t base) {
   return state;
 }
 
-uint32_t SegmentEncoder::LocalShape(uint32_t shape, bool* is_new) {
+uint32_t SegmentEncoder::LocalShape(uint32_t shape, LaneMask mask, bool* is_new) {
   if (local_shapes_.size() <= shape) local_shapes_.resize(shape + 1, UINT32_MAX);
   uint32_t& local = local_shapes_[shape];
   *is_new = local == UINT32_MAX;
   if (*is_new) {
     local = static_cast<uint32_t>(segment_.shapes.size());
     segment_.shapes.push_back(shape);
+    used_lanes_ += static_cast<uint32_t>(std::popcount(mask));
   }
   return local;
 }
@@ -125,6 +126,7 @@ EncodedSegment SegmentEncoder::Take() {
   mask_ = ~LaneMask{0};
   run_ = 0;
   new_lanes_ = 0;
+  used_lanes_ = 0;
   EncodedSegment done = std::move(segment_);
   segment_ = EncodedSegment{};
   return done;

@@ -25,6 +25,11 @@ struct EncodedSegment {
   std::vector<FirstBase> first_bases;  // by slot, ascending
 
   uint64_t bytes() const { return ops.size() + aux.size(); }
+  // Memory that the segment takes.
+  uint64_t held_bytes() const {
+    return sizeof(EncodedSegment) + bytes() + shapes.size() * sizeof(uint32_t) +
+           first_bases.size() * sizeof(FirstBase);
+  }
 };
 
 // The distinct shapes of one CTA, numbered in the order met.
@@ -59,13 +64,14 @@ class SegmentEncoder {
 
  private:
   SlotPredictor& Slot(uint32_t slot, uint64_t base);
-  uint32_t LocalShape(uint32_t shape, bool* is_new);
+  uint32_t LocalShape(uint32_t shape, LaneMask mask, bool* is_new);
 
   EncodedSegment segment_;
   uint32_t previous_id_ = UINT32_MAX;  // so that static 0 follows
   LaneMask mask_ = ~LaneMask{0};
   uint32_t run_ = 0;  // length of the run that the last control byte states; 0 = no run
   uint32_t new_lanes_ = 0;
+  uint32_t used_lanes_ = 0;  // addresses held by the shapes in segment_.shapes
   std::vector<SlotPredictor> slots_;
   std::vector<uint32_t> local_shapes_;  // CTA number -> place in segment_.shapes; UINT32_MAX = not there
 };

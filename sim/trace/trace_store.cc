@@ -97,6 +97,10 @@ absl::Status TraceStore::PlaceChunks(const std::vector<ChunkEntry>& entries) {
   uint64_t offset = kCompactHeaderBytes;
   uint64_t pieces = 0;
   uint64_t shapes = 0;
+  uint64_t wanted = 0;  // pieces
+  for (const KernelRecord& k : kernels_) {
+    for (const CtaRun& run : k.runs) wanted = run.first_piece + run.count * run.segments;
+  }
   const uint64_t end = header_.sections[0].offset;
   for (size_t i = 0; i < entries.size(); ++i) {
     ChunkState& c = chunks_[i];
@@ -107,13 +111,12 @@ absl::Status TraceStore::PlaceChunks(const std::vector<ChunkEntry>& entries) {
     if (c.entry.stored_bytes > end - offset) {
       return Damage(absl::StrCat("chunk ", i), offset, "the chunk reaches beyond the chunk area");
     }
+    if (c.entry.pieces > wanted - pieces || c.entry.shapes > kMaxShapes - shapes) {
+      return Damage(absl::StrCat("chunk ", i), offset, "the chunk index counts more than the file can hold");
+    }
     offset += c.entry.stored_bytes;
     pieces += c.entry.pieces;
     shapes += c.entry.shapes;
-  }
-  uint64_t wanted = 0;
-  for (const KernelRecord& k : kernels_) {
-    for (const CtaRun& run : k.runs) wanted = run.first_piece + run.count * run.segments;
   }
   const uint64_t index = header_.sections[3].offset;
   if (offset != end) return Damage("chunks", index, "the chunk index does not cover the chunk area");

@@ -28,8 +28,8 @@ inline constexpr int kMaxSources = 5;
 // One static instruction of a kernel. Instructions at one PC that differ in any field (an immediate that
 // the tracer shows with another value, say) are separate entries; entries are sorted by (pc, order met).
 struct StaticInst {
-  uint32_t pc = 0;             // bytes from the kernel's start
-  std::string opcode;          // as in the trace, with its modifiers: "LDG.E.128"
+  uint32_t pc = 0;     // bytes from the kernel's start
+  std::string opcode;  // as in the trace, with its modifiers: "LDG.E.128"
   uint8_t num_dests = 0;
   uint8_t num_sources = 0;
   std::array<RegRef, kMaxDests> dests{};
@@ -37,9 +37,9 @@ struct StaticInst {
   uint8_t declared_width_bytes = 0;  // the trace's own mem_width column; 0 = no memory operand
   bool has_immediate = false;
   int64_t immediate = 0;
-  int64_t immediate2 = 0;       // tracer 6 only
-  uint32_t source_line = 0;     // 0 = unknown
-  bool has_encoding = false;    // true when `encoding` holds the machine code (cubin-made traces)
+  int64_t immediate2 = 0;     // tracer 6 only
+  uint32_t source_line = 0;   // 0 = unknown
+  bool has_encoding = false;  // true when `encoding` holds the machine code (cubin-made traces)
   std::array<uint8_t, 16> encoding{};
 
   friend bool operator==(const StaticInst&, const StaticInst&) = default;
@@ -47,8 +47,8 @@ struct StaticInst {
 
 // Where the header's launch parameters and the run's marks live.
 struct KernelInfo {
-  std::string name;             // bytes as in the trace; may be any bytes but NUL and newline
-  std::string file;             // plain name of the file it came from
+  std::string name;  // bytes as in the trace; may be any bytes but NUL and newline
+  std::string file;  // plain name of the file it came from
   uint64_t id = 0;
   Dim3 grid;                    // CTAs
   Dim3 block;                   // threads
@@ -56,23 +56,23 @@ struct KernelInfo {
   uint32_t nregs = 0;           // registers a thread
   uint32_t binary_version = 0;  // 89 = SM89; others only with foreign-arch
   uint64_t stream_id = 0;
-  uint64_t shmem_base = 0;      // generic window of shared memory; 0 = none given
-  uint64_t local_base = 0;      // generic window of local memory; 0 = none given
+  uint64_t shmem_base = 0;  // generic window of shared memory; 0 = none given
+  uint64_t local_base = 0;  // generic window of local memory; 0 = none given
   std::string nvbit_version;
-  std::string tracer_version;   // "1.2", "3".."6", "" = none given
+  std::string tracer_version;  // "1.2", "3".."6", "" = none given
   bool has_lineinfo = false;
 
   // Filled while reading.
-  uint64_t num_ctas = 0;            // CTAs present in the trace
-  uint64_t grid_ctas = 0;           // CTAs that the grid asks for
-  uint64_t warp_instructions = 0;   // masked-off ones included
-  uint64_t thread_instructions = 0; // active lanes only
+  uint64_t num_ctas = 0;                 // CTAs present in the trace
+  uint64_t grid_ctas = 0;                // CTAs that the grid asks for
+  uint64_t warp_instructions = 0;        // masked-off ones included
+  uint64_t thread_instructions = 0;      // active lanes only
   uint64_t masked_off_instructions = 0;  // warp instructions with an empty mask
-  uint64_t empty_warps = 0;         // present with insts = 0
-  uint64_t absent_warps = 0;        // without a section
-  uint64_t warps_past_exit = 0;     // lanes ran on after an EXIT that covered all of them
-  uint64_t zero_address_accesses = 0;  // global accesses with an active lane at address 0
-  bool complete = true;             // false: a partial trace run on request
+  uint64_t empty_warps = 0;              // present with insts = 0
+  uint64_t absent_warps = 0;             // without a section
+  uint64_t warps_past_exit = 0;          // lanes ran on after an EXIT that covered all of them
+  uint64_t zero_address_accesses = 0;    // global accesses with an active lane at address 0
+  bool complete = true;                  // false: a partial trace run on request
 
   friend bool operator==(const KernelInfo&, const KernelInfo&) = default;
 };
@@ -82,11 +82,11 @@ enum class CommandKind : uint8_t { kMemcpyHtoD, kMemcpyDtoH, kKernel, kIgnored }
 // One line of a kernels list, in order.
 struct TraceCommand {
   CommandKind kind = CommandKind::kIgnored;
-  uint64_t address = 0;   // copies
-  uint64_t bytes = 0;     // copies
-  uint32_t kernel = 0;    // kKernel: index into TraceSetInfo::kernels
-  uint32_t line = 0;      // of the list file
-  std::string text;       // kIgnored: the line as written
+  uint64_t address = 0;  // copies
+  uint64_t bytes = 0;    // copies
+  uint32_t kernel = 0;   // kKernel: index into TraceSetInfo::kernels
+  uint32_t line = 0;     // of the list file
+  std::string text;      // kIgnored: the line as written, its first 120 bytes
 
   friend bool operator==(const TraceCommand&, const TraceCommand&) = default;
 };

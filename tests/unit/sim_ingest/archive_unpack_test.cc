@@ -21,6 +21,7 @@ struct Member {
   std::string content;
   unsigned type = AE_IFREG;
   std::string link;
+  size_t attribute_bytes = 0;  // of an extended attribute
 };
 
 class ArchiveTest : public testing::IngestTest {
@@ -45,6 +46,10 @@ class ArchiveTest : public testing::IngestTest {
       if (member.type == AE_IFLNK) archive_entry_set_symlink(entry, member.link.c_str());
       if (member.type == AE_IFREG && !member.link.empty())
         archive_entry_set_hardlink(entry, member.link.c_str());
+      const std::string attribute(member.attribute_bytes, 'a');
+      if (!attribute.empty()) {
+        archive_entry_xattr_add_entry(entry, "user.x", attribute.data(), attribute.size());
+      }
       EXPECT_EQ(archive_write_header(out, entry), ARCHIVE_OK) << archive_error_string(out);
       archive_write_data(out, member.content.data(), member.content.size());
       archive_entry_free(entry);
@@ -139,6 +144,39 @@ TEST_F(ArchiveTest, MembersAndBytesAreBounded) {
                                   archive_write_set_format_pax_restricted, archive_write_add_filter_xz);
     EXPECT_EQ(Refused(path).code(), absl::StatusCode::kResourceExhausted) << name;
   }
+}
+
+TEST_F(ArchiveTest, HeadersAreNotFree) {
+  options_.max_unpacked_bytes = 1'000'000;
+  std::vector<Member> members = GoodMembers("");
+  for (int i = 0; i < 40; ++i) {
+    members.push_back({"kernel-x" + std::to_string(i), "x"});
+    members.back().attribute_bytes = 50'000;
+  }
+  const std::string path =
+      Pack("a.tar.xz", members, archive_write_set_format_pax, archive_write_add_filter_xz);
+  EXPECT_EQ(Refused(path).code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(ArchiveTest, OnlyOneLayerOfCompressionIsUnpacked) {
+  const auto twice = [](archive* out) {
+    archive_write_add_filter_bzip2(out);
+    return archive_write_add_filter_bzip2(out);
+  };
+  const absl::Status status =
+      Refused(Pack("a.tar.bz2.bz2", GoodMembers(""), archive_write_set_format_ustar, twice));
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("2 layers"), std::string::npos) << status;
+}
+
+TEST_F(ArchiveTest, APlainFileListedOftenIsChargedEachTime) {
+  std::string list;
+  for (int i = 0; i < 100; ++i) list.append("kernel-1.traceg\n");
+  const std::string path = Pack("a.tar", {{"kernelslist.g", list}, {"kernel-1.traceg", SmallKernel()}});
+  EXPECT_TRUE(Ingest(path).ok());
+  fs::remove(Output());
+  options_.max_unpacked_bytes = 20'000;  // the archive's 5,000 and a few rounds
+  EXPECT_EQ(Refused(path).code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(ArchiveTest, CutAndDamagedArchivesAreRefused) {

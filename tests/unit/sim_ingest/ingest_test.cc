@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/ingest/ingest_context.h"
+#include "sim/trace/compact_reader.h"
 #include "tests/unit/sim_ingest/ingest_fixtures.h"
 
 namespace sm89 {
@@ -173,6 +175,38 @@ TEST_F(IngestTraceTest, GlobalAccessesAtAddressZeroAreWarnedAbout) {
   EXPECT_EQ(result->info.kernels[0].zero_address_accesses, 1u);
   ASSERT_EQ(result->info.warnings.size(), 1u);
   EXPECT_EQ(result->info.warnings[0].kind, "zero_address");
+}
+
+// Older post-processing keeps both lines of an LDGSTS, the shared side first.
+TEST_F(IngestTraceTest, SharedSidesOfAsyncCopiesAccessNoGlobalMemory) {
+  KernelText kernel;
+  kernel.blocks = {BlockText(
+      "0,0,0",
+      {WarpText(0, {"0000 ffffffff 0 LDGSTS.E.128 2 R1 R2 16 1 0x0 16 0",
+                    "0000 ffffffff 0 LDGSTS.E.128 2 R1 R2 16 1 0x7f4c80000000 16 0",
+                    "0010 00000001 0 LDGSTS.E 2 R1 R2 4 1 0x100000 4 0", "0020 ffffffff 0 EXIT 0 0 0"})})};
+  const auto result = Ingest(Write("kernel-1.traceg", kernel.Text()));
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->info.kernels[0].warp_instructions, 4u);
+  EXPECT_EQ(result->info.kernels[0].zero_address_accesses, 0u);
+  ASSERT_EQ(result->info.warnings.size(), 1u);
+  EXPECT_EQ(result->info.warnings[0].kind, "async_copy_shared_side");
+  EXPECT_NE(result->info.warnings[0].message.find(": 1 executed LDGSTS"), std::string::npos);
+  const auto reader = CompactReader::Open(Output());
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto cursor = (*reader)->OpenCta(0, 0).value()->OpenWarp(0);
+  std::vector<bool> has_addresses;
+  for (DynInst inst; cursor->Next(&inst);) has_addresses.push_back(inst.shape != nullptr);
+  EXPECT_EQ(has_addresses, (std::vector<bool>{false, true, true, false}));
+}
+
+// Headers are looked at before anything else is read; that has a bound, too.
+TEST_F(IngestTraceTest, LongHeadersOfPackedFilesAreBounded) {
+  IngestContext context(options_);
+  options_.max_unpacked_bytes = 1000;
+  const IngestContext::Quiet quiet(context);
+  EXPECT_TRUE(context.ChargeUnpacked(600, "f").ok());
+  EXPECT_EQ(context.ChargeUnpacked(600, "f").code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(IngestTraceTest, TheSameKernelMayBeListedTwice) {

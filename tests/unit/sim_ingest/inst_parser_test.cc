@@ -145,6 +145,19 @@ TEST_F(InstParserTest, ListsAreCountedAgainstTheMask) {
   EXPECT_EQ(Fact("got_addresses"), "1");
 }
 
+TEST_F(InstParserTest, OnlyAnImmediateThatMayBeAbsentNeeds0x) {
+  for (const Immediate immediate : {Immediate::kOne, Immediate::kTwo}) {
+    Use(immediate);
+    const std::string behind = immediate == Immediate::kTwo ? " 7 0 NoVal" : " 7";
+    EXPECT_TRUE(Parse("0030 00000003 1 R5 LDG.E 1 R2 4 0 7f00 10" + behind));
+    EXPECT_EQ(Addresses(), (std::vector<uint64_t>{0x7f00, 0x10}));
+    EXPECT_EQ(Static().immediate, 7);
+  }
+  Use(Immediate::kOptional);
+  EXPECT_FALSE(Parse("0030 00000003 1 R5 LDG.E 1 R2 4 0 7f00 0x10 7"));
+  EXPECT_EQ(parser_->fault().value, "7f00");
+}
+
 TEST_F(InstParserTest, LeftOverOrMissingColumnsAreCounted) {
   Use(Immediate::kOne);
   EXPECT_FALSE(Parse("0000 ffffffff 1 R1 MOV 0 0 "));

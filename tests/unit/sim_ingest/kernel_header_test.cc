@@ -119,6 +119,13 @@ TEST(KernelHeaderTest, NamesKeepEveryByte) {
   EXPECT_EQ(Parse({"-kernel id = 1"}).header.info.name, "kernel-1.traceg");
 }
 
+TEST(KernelHeaderTest, TextsAreBounded) {
+  EXPECT_TRUE(ParseReplacing("-kernel name = " + std::string(65536, 'n')).faults.empty());
+  EXPECT_EQ(ParseReplacing("-kernel name = " + std::string(65537, 'n')).faults.size(), 1u);
+  EXPECT_TRUE(ParseWith("-nvbit version = " + std::string(64, '1')).faults.empty());
+  EXPECT_EQ(ParseWith("-nvbit version = " + std::string(65, '1')).faults.size(), 1u);
+}
+
 TEST(KernelHeaderTest, AKeyTwiceIsAFault) {
   const Parsed parsed = ParseWith("-nregs = 32");
   ASSERT_EQ(parsed.faults.size(), 1u);

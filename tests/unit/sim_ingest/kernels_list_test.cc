@@ -61,6 +61,9 @@ TEST_F(KernelsListTest, OtherLinesAreKeptAsIgnored) {
   EXPECT_EQ(list->commands[0].kind, CommandKind::kIgnored);
   EXPECT_EQ(list->commands[0].text, "ncclAllReduce,0x1,64");
   EXPECT_EQ(context_.warnings().Take().size(), 2u);
+  const auto cut = Read(std::string(1000, 'x') + "\nkernel-1.traceg\n");
+  ASSERT_TRUE(cut.ok());
+  EXPECT_EQ(cut->commands[0].text, std::string(120, 'x'));
 }
 
 TEST_F(KernelsListTest, AListWithoutKernelsIsRefused) {

@@ -156,13 +156,14 @@ TEST(AccelSimText, NamesAndSpellings) {
                            "gpu_occupancy = 50.0000%"}) {
     EXPECT_EQ(CountLines(text, line), 2u) << line << ": each kernel has its own\n" << text;
   }
-  for (const char* line : {"kernel_name = _Z3addPf ", "kernel_launch_uid = 1 ", "gpu_tot_sim_cycle = 900",
-                           "gpu_tot_sim_cycle = 1900", "gpu_tot_sim_insn = 115200", "gpu_tot_issued_cta = 16",
-                           "gpgpu_n_tot_w_icount = 1800", "gpgpu_n_tot_w_icount = 3600",
-                           "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = 100",
-                           "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 800",
-                           "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 300",
-                           "total dram reads = 150", "total dram reads = 300"}) {
+  for (const char* line :
+       {"kernel_name = _Z3addPf ", "kernel_launch_uid = 1 ", "kernel_launch_uid = 2 ", "sm89_kernel_id = 1",
+        "gpu_tot_sim_cycle = 900", "gpu_tot_sim_cycle = 1900", "gpu_tot_sim_insn = 115200",
+        "gpu_tot_issued_cta = 16", "gpgpu_n_tot_w_icount = 1800", "gpgpu_n_tot_w_icount = 3600",
+        "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = 100",
+        "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 800",
+        "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 300", "total dram reads = 150",
+        "total dram reads = 300"}) {
     EXPECT_EQ(CountLines(text, line), 1u) << line << "\n" << text;
   }
   EXPECT_TRUE(text.ends_with("GPGPU-Sim: *** exit detected ***\n"));

@@ -160,6 +160,57 @@ TEST_F(Damage, HugeCountsAreRefusedBeforeMemoryIsTaken) {
   ExpectDataLoss(Check(EncodeHeader(header) + good_.substr(kCompactHeaderBytes)));
 }
 
+TEST_F(Damage, ImpossibleBlockDimensionsAreRefused) {
+  std::vector<KernelRecord> kernels;
+  ASSERT_TRUE(DecodeKernels(RawSection(1), 1000, &kernels));
+  for (const Dim3& block : {Dim3{0, 1, 1}, Dim3{2049, 1, 1}, Dim3{65536, 65536, 65536}}) {
+    std::vector<KernelRecord> changed = kernels;
+    changed[0].info.block = block;
+    ExpectDataLoss(Check(WithSection(1, EncodeKernels(changed))));
+  }
+}
+
+TEST_F(Damage, CountersOfTheChunkIndexCannotWrap) {
+  std::vector<ChunkEntry> chunks;
+  ASSERT_TRUE(DecodeChunks(RawSection(3), &chunks));
+  std::vector<ChunkEntry> wrapping = chunks;
+  // Empty chunks in front whose pieces sum up to 2^64.
+  ChunkEntry empty = chunks[0];
+  empty.stored_bytes = 0;
+  empty.pieces = uint64_t{1} << 61;
+  wrapping.insert(wrapping.begin(), 8, empty);
+  const absl::Status status = Check(WithSection(3, EncodeChunks(wrapping)));
+  ExpectDataLoss(status);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("counts more than the file can hold"));
+}
+
+// A chunk of one piece a kernel; each has one instruction, in the kernel's highest slot.
+absl::Status ParseHighSlots(uint32_t kernels) {
+  std::string slot_lists, pieces, bases;
+  AppendVarint(&slot_lists, 1);
+  AppendVarint(&slot_lists, kMaxSlots - 1);
+  for (uint32_t k = 0; k < kernels; ++k) {
+    for (const uint64_t value : {k == 0 ? 0 : 2, 1, 0, 1, 0}) AppendVarint(&pieces, value);
+    for (int reference = 0; reference < 4; ++reference) AppendVarint(&pieces, k == 0 ? 0 : 1);
+    AppendZigzag(&bases, 0);
+  }
+  const std::string zero(1, '\0');
+  const std::string columns[kNumColumns] = {"", zero, slot_lists, "\1" + zero, pieces, bases, zero, ""};
+  std::string raw;
+  for (const uint64_t count : {0u, 1u, 1u, 1u, 1u, kernels}) AppendVarint(&raw, count);
+  for (const std::string& column : columns) AppendVarint(&raw, column.size());
+  for (const std::string& column : columns) raw += column;
+  const std::vector<uint32_t> slots(kernels, kMaxSlots);
+  return Chunk::Parse(raw, {.pieces = kernels, .slots_of_kernel = slots}).status();
+}
+
+// A few bytes must not make the reader clear megabytes over and over.
+TEST(ChunkParser, PredictorsAreBounded) {
+  EXPECT_TRUE(ParseHighSlots(10).ok()) << ParseHighSlots(10);
+  const absl::Status refused = ParseHighSlots(6000);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("first base column"));
+}
+
 TEST_F(Damage, HostileChunksAreRefused) {
   std::vector<ChunkEntry> chunks;
   ASSERT_TRUE(DecodeChunks(RawSection(3), &chunks));

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <random>
 #include <thread>
 
 #include "tests/unit/sim_trace/trace_model.h"
@@ -61,7 +63,8 @@ TEST_F(RoundTrip, EmptySetAndEmptyKernel) {
   ExpectSame(trace, reader->get());
 
   trace.kernels.push_back(SmallKernel(0, 1));
-  trace.kernels.push_back(SmallKernel(1, 0));
+  trace.kernels.push_back(SmallKernel(1, 1));
+  trace.kernels[1].ctas[0].warps.clear();
   ASSERT_TRUE(Write(trace, path_).ok());
   reader = CompactReader::Open(path_);
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -100,6 +103,62 @@ TEST_F(RoundTrip, WarpsOfDifferentLengthAcrossSegments) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   ExpectSame(trace, reader->get());
   EXPECT_TRUE((*reader)->VerifyAll().ok());
+}
+
+// Shapes that were new long ago are written again into each chunk that uses them: 64 warps that each repeat a
+// thousand of their own must not make one chunk of them all.
+TEST_F(RoundTrip, RepeatedShapesStayInsideTheChunkLimit) {
+  constexpr uint64_t kShapes = 1024;
+  auto writer = CompactWriter::Create(path_);
+  ASSERT_TRUE(writer.ok());
+  const KernelInfo info = SmallKernel(1, 64).info;
+  ASSERT_TRUE((*writer)->BeginKernel(info).ok());
+  ASSERT_TRUE((*writer)->BeginCta({0, 0, 0}).ok());
+  for (uint32_t warp = 0; warp < 64; ++warp) {
+    ASSERT_TRUE((*writer)->BeginWarp(warp).ok());
+    const uint32_t id = (*writer)->AddStatic(Static(0, "LDG.E"));
+    for (int round = 0; round < 2; ++round) {
+      std::mt19937_64 random(warp);
+      for (uint64_t i = 0; i < kShapes; ++i) {
+        std::array<uint64_t, kWarpSize> addresses{};
+        for (uint64_t& address : addresses) address = random();
+        ASSERT_TRUE((*writer)->Add({id, ~LaneMask{0}, addresses}).ok());
+      }
+    }
+    ASSERT_TRUE((*writer)->EndWarp().ok());
+  }
+  ASSERT_TRUE((*writer)->EndCta().ok());
+  ASSERT_TRUE((*writer)->EndKernel(info).ok());
+  ASSERT_TRUE((*writer)->Finish({}).ok());
+  const auto reader = CompactReader::Open(path_);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const absl::Status verified = (*reader)->VerifyAll();
+  EXPECT_TRUE(verified.ok()) << verified;
+}
+
+TEST_F(RoundTrip, WriterRefusesBlocksThatNoGpuRuns) {
+  for (const Dim3& block : {Dim3{0, 1, 1}, Dim3{2049, 1, 1}, Dim3{65536, 65536, 65536}}) {
+    auto writer = CompactWriter::Create(path_);
+    ASSERT_TRUE(writer.ok());
+    KernelInfo info = SmallKernel(1, 1).info;
+    info.block = block;
+    EXPECT_EQ((*writer)->BeginKernel(info).code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST_F(RoundTrip, KernelRecordsAreBounded) {
+  auto writer = CompactWriter::Create(path_);
+  ASSERT_TRUE(writer.ok());
+  KernelInfo info = SmallKernel(1, 1).info;
+  info.name.assign(size_t{16} << 20, 'n');
+  absl::Status status;
+  int kernels = 0;
+  for (; status.ok() && kernels < 20; ++kernels) {
+    ASSERT_TRUE((*writer)->BeginKernel(info).ok());
+    status = (*writer)->EndKernel(info);
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(kernels, 16) << "256 MiB";
 }
 
 TEST_F(RoundTrip, ShapeIdsDoNotDependOnTheOrderOfLoading) {
