@@ -22,6 +22,17 @@ absl::Status FileError(std::string_view what, const std::string& path) {
 
 }  // namespace
 
+bool SameFile(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path first = fs::weakly_canonical(a, error);
+  const fs::path second = fs::weakly_canonical(b, error);
+  if (error) return a == b;
+  // Pipes and devices take what several outputs write.
+  if (fs::exists(first, error) && !fs::is_regular_file(first, error)) return false;
+  return first == second || fs::equivalent(first, second, error);
+}
+
 absl::StatusOr<std::unique_ptr<ResultOutput>> ResultOutput::Open(const std::string& path,
                                                                  std::ostream& standard_out) {
   std::unique_ptr<ResultOutput> output(new ResultOutput);

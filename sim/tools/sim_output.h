@@ -34,4 +34,7 @@ class ResultOutput {
   std::ostream* standard_out_ = nullptr;
 };
 
+// True when both paths lead to one regular file, or to one that would be made. Neither needs to exist.
+bool SameFile(const std::string& a, const std::string& b);
+
 }  // namespace sm89

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "sim/tools/exit_codes.h"
+#include "sim/tools/mark_warnings.h"
 #include "sim/tools/sim_errors.h"
 #include "sim/tools/sim_temp_file.h"
 #include "sim/tools/trace_options.h"
@@ -21,6 +22,7 @@ absl::StatusOr<OpenTrace> Open(const TraceCommandOptions& options, const SimComm
   OpenTrace trace;
   if (IsCompactTrace(options.input)) {
     ASSIGN_OR_RETURN(trace.reader, CompactReader::Open(options.input));
+    WarnOfMarks("sm89-trace", trace.reader->info().marks, options.ingest, io.err);
     std::error_code error;
     trace.compact_bytes = std::filesystem::file_size(options.input, error);
     return trace;

@@ -1,13 +1,13 @@
 #include "sim/tools/trace_options.h"
 
-#include <array>
+#include <limits>
 #include <ostream>
 #include <string_view>
 
 #include "CLI/CLI.hpp"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/str_cat.h"
 #include "sim/base/version.h"
+#include "sim/ingest/text_scan.h"
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/sim_errors.h"
 
@@ -32,8 +32,7 @@ constexpr std::string_view kTraceExitCodeHelp =
 constexpr uint64_t kDefaultLimit = 100'000;
 
 struct RawOptions {
-  std::string kernels, cta, pc;
-  uint32_t warp = 0;
+  std::string kernels, cta, pc, warp, limit;
   bool version = false;
 };
 
@@ -58,7 +57,7 @@ void DeclareDump(CLI::App* dump, TraceCommandOptions* options, RawOptions* raw) 
   dump->add_option("--pc", raw->pc, "one instruction address, hexadecimal")->type_name("HEX");
   dump->add_flag("--all", filter->all_ctas, "every thread block (default: the first of each kernel)");
   dump->add_flag("--code-only", filter->code_only, "static instructions only");
-  dump->add_option("--limit", filter->limit, "executed instructions to show; 0 = all of those selected")
+  dump->add_option("--limit", raw->limit, "executed instructions to show; 0 = all of those selected")
       ->type_name("N")
       ->capture_default_str();
 }
@@ -71,32 +70,32 @@ absl::Status Mistake(std::string option, std::string value, std::string expected
 }
 
 absl::Status ParseCta(const std::string& text, DumpFilter* filter) {
-  uint64_t index = 0;
-  if (absl::SimpleAtoi(text, &index)) {
-    filter->cta_index = index;
-    return absl::OkStatus();
-  }
-  const std::vector<std::string> parts = absl::StrSplit(text, ',');
-  Dim3 id;
-  const std::array<uint32_t*, 3> fields = {&id.x, &id.y, &id.z};
-  bool good = parts.size() == fields.size();
-  for (size_t i = 0; good && i < fields.size(); ++i) good = absl::SimpleAtoi(parts[i], fields[i]);
-  if (!good) return Mistake("--cta", text, "X,Y,Z or a number");
-  filter->cta_id = id;
+  filter->cta_index = ParseUnsigned(text);
+  if (filter->cta_index.has_value()) return absl::OkStatus();
+  filter->cta_id = ParseTriple(text);
+  if (!filter->cta_id.has_value()) return Mistake("--cta", text, "X,Y,Z or a number");
   return absl::OkStatus();
 }
 
-absl::Status Finish(const CLI::App& dump, const RawOptions& raw, DumpFilter* filter) {
+// Whole numbers only: the library's own conversion lets "-1" wrap around.
+absl::Status Read32(const char* option, const std::string& text, const std::optional<uint64_t>& value,
+                    const char* expected, std::optional<uint32_t>* out) {
+  if (text.empty()) return absl::OkStatus();
+  if (!value || *value > std::numeric_limits<uint32_t>::max()) return Mistake(option, text, expected);
+  *out = static_cast<uint32_t>(*value);
+  return absl::OkStatus();
+}
+
+absl::Status Finish(const RawOptions& raw, DumpFilter* filter) {
   if (!raw.kernels.empty()) {
     ASSIGN_OR_RETURN(filter->kernels, ParseKernelSelection(raw.kernels));
   }
   if (!raw.cta.empty()) RETURN_IF_ERROR(ParseCta(raw.cta, filter));
-  if (dump.count("--warp") > 0) filter->warp = raw.warp;
-  if (!raw.pc.empty()) {
-    uint32_t pc = 0;
-    if (!absl::SimpleHexAtoi(raw.pc, &pc)) return Mistake("--pc", raw.pc, "a hexadecimal number");
-    filter->pc = pc;
-  }
+  RETURN_IF_ERROR(Read32("--warp", raw.warp, ParseUnsigned(raw.warp), "a whole number", &filter->warp));
+  RETURN_IF_ERROR(Read32("--pc", raw.pc, ParseHex(raw.pc), "a hexadecimal number of 32 bits", &filter->pc));
+  const std::optional<uint64_t> limit = ParseUnsigned(raw.limit);
+  if (!limit) return Mistake("--limit", raw.limit, "a whole number");
+  filter->limit = *limit;
   return absl::OkStatus();
 }
 
@@ -106,7 +105,7 @@ ParsedTraceCommandLine ParseTraceCommandLine(const std::vector<std::string>& arg
                                              std::ostream& err) {
   ParsedTraceCommandLine parsed;
   RawOptions raw;
-  parsed.options.filter.limit = kDefaultLimit;
+  raw.limit = absl::StrCat(kDefaultLimit);
   CLI::App app(kDescription, "sm89-trace");
   app.add_flag("--version", raw.version, "product version");
   CLI::App* info = app.add_subcommand("info", "headers, counts, commands, marks and warnings");
@@ -131,7 +130,7 @@ ParsedTraceCommandLine ParseTraceCommandLine(const std::vector<std::string>& arg
     parsed.exit_code = kExitOk;
     return parsed;
   }
-  absl::Status status = Finish(*dump, raw, &parsed.options.filter);
+  absl::Status status = Finish(raw, &parsed.options.filter);
   if (!info->parsed() && !dump->parsed()) status = absl::InvalidArgumentError("say what to do: info or dump");
   if (!status.ok()) {
     PrintError("sm89-trace", status, err);

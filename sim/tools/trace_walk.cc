@@ -56,11 +56,36 @@ class Walk {
         return NotThere("--kernel", absl::StrCat(last), absl::StrCat("at most ", kernels));
       }
     }
+    RETURN_IF_ERROR(CheckPc());
+    RETURN_IF_ERROR(CheckWarp());
     if (!NamesCta() || filter_.code_only) return absl::OkStatus();
     for (uint32_t k = 0; k < kernels; ++k) {
       if (filter_.kernels.Contains(k + 1) && SelectCtas(k).count > 0) return absl::OkStatus();
     }
     return NotThere("--cta", CtaText(), "a thread block of the kernels selected");
+  }
+
+  absl::Status CheckPc() const {
+    if (!filter_.pc.has_value()) return absl::OkStatus();
+    for (uint32_t k = 0; k < reader_.info().kernels.size(); ++k) {
+      if (!filter_.kernels.Contains(k + 1)) continue;
+      for (const StaticInst& inst : reader_.StaticTable(k)) {
+        if (SelectsPc(inst.pc)) return absl::OkStatus();
+      }
+    }
+    return NotThere("--pc", HexText(*filter_.pc), "an instruction of the kernels selected");
+  }
+
+  absl::Status CheckWarp() const {
+    if (!filter_.warp.has_value()) return absl::OkStatus();
+    uint64_t warps = 0;
+    for (uint32_t k = 0; k < reader_.info().kernels.size(); ++k) {
+      if (!filter_.kernels.Contains(k + 1)) continue;
+      const uint64_t threads = SaturatingVolume(reader_.info().kernels[k].block);
+      warps = std::max<uint64_t>(warps, (threads + kWarpSize - 1) / kWarpSize);
+    }
+    if (*filter_.warp < warps) return absl::OkStatus();
+    return NotThere("--warp", absl::StrCat(*filter_.warp), absl::StrCat("below ", warps));
   }
 
   CtaRange SelectCtas(uint32_t k) const {

@@ -56,8 +56,8 @@ class DumpSink {
   virtual void End(const DumpTotals& totals) = 0;
 };
 
-// INVALID_ARGUMENT, before the sink's first call, when the filter names a kernel or thread block that the
-// trace does not have; DATA_LOSS; CANCELLED when `cancel` (may be null) turns true.
+// INVALID_ARGUMENT, before the sink's first call, when the filter names a kernel, thread block, warp
+// or pc that the trace does not have; DATA_LOSS; CANCELLED when `cancel` (may be null) turns true.
 absl::Status WalkTrace(CompactReader* reader, const DumpFilter& filter, const std::atomic<bool>* cancel,
                        DumpSink* sink);
 

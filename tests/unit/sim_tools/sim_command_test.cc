@@ -200,6 +200,19 @@ TEST_F(SimCommandTest, ForeignCodeNeedsTheFlagAndIsMarked) {
   const Outcome run = Run({"--trace", folder, "--foreign-arch", "--json", "-"});
   EXPECT_EQ(run.code, kExitOk) << run.err;
   EXPECT_THAT(run.out, HasSubstr("foreign_arch"));
+  const std::string compact = (root_ / "compact").string();
+  ASSERT_TRUE(IngestTrace(folder, compact, {.foreign_arch = true}).ok());
+  const Outcome again = Run({"--trace", compact, "--json", "-"});
+  EXPECT_EQ(again.code, kExitOk);
+  EXPECT_THAT(again.err, HasSubstr("warning: the compact trace is marked foreign_arch"));
+}
+
+TEST_F(SimCommandTest, OneFileForTwoOutputsIsRefusedByName) {
+  fs::create_symlink(root_ / "out", root_ / "again");
+  const Outcome outcome = RunSmall({"--json", Out("r"), "--text", (root_ / "again" / "r").string()});
+  EXPECT_EQ(outcome.code, kExitBadInput);
+  EXPECT_THAT(outcome.err, HasSubstr("another file than --json"));
+  EXPECT_FALSE(SameFile("/dev/null", "/dev/null"));
 }
 
 TEST_F(SimCommandTest, OutputIsWholeOrAbsent) {

@@ -177,6 +177,17 @@ TEST_F(TraceCommand, PartialAndForeignTracesAreMarkedEverywhere) {
   }
 }
 
+TEST_F(TraceCommand, MarksOfACompactTraceAreWarnedAboutUnlessTheirFlagIsGiven) {
+  Put("kernel-1.traceg", Kernel(80, 3, 2));
+  const std::string compact = folder_ + "/trace.compact";
+  ASSERT_TRUE(IngestTrace(folder_, compact, {.foreign_arch = true, .allow_partial = true}).ok());
+  const Result r = Run({"info", compact, "--foreign-arch"});
+  EXPECT_EQ(r.code, kExitOk);
+  EXPECT_THAT(r.err, StartsWith("sm89-trace: warning: the compact trace is marked allow_partial"));
+  EXPECT_THAT(r.err, Not(HasSubstr("foreign_arch")));
+  EXPECT_EQ(Run({"info", compact, "--foreign-arch", "--allow-partial"}).err, "");
+}
+
 TEST_F(TraceCommand, MistakesExitWithTwoAndSayWhy) {
   EXPECT_EQ(Run({}).code, kExitBadInput);
   EXPECT_EQ(Run({"info"}).code, kExitBadInput);
@@ -187,7 +198,14 @@ TEST_F(TraceCommand, MistakesExitWithTwoAndSayWhy) {
       {{"--cta", "9"}, "the trace does not have this"},
       {{"--cta", "9,0,0"}, "--cta = '9,0,0'"},
       {{"--kernel", "2"}, "at most 1"},
-      {{"--pc", "zz"}, "a hexadecimal number"}};
+      {{"--pc", "zz"}, "a hexadecimal number"},
+      {{"--pc", "-1"}, "a hexadecimal number"},
+      {{"--pc", "0x100000010"}, "a hexadecimal number"},
+      {{"--pc", "0x50"}, "--pc = '0x50'"},
+      {{"--warp", "-1"}, "a whole number"},
+      {{"--warp", "2"}, "below 2"},
+      {{"--limit", "-1"}, "a whole number"},
+      {{"--cta", "-1"}, "X,Y,Z or a number"}};
   for (const auto& [filter, text] : cases) {
     std::vector<std::string> args = {"dump", folder_};
     args.insert(args.end(), filter.begin(), filter.end());
