@@ -2,6 +2,8 @@
 // their own, so that a fault in the simulator's coalescer cannot hide here.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <bit>
 #include <cstdint>
 #include <map>
@@ -94,17 +96,20 @@ class TraceFacts {
     options.binary_version = result_.info.kernels[kernel].binary_version;
     const DecodedKernel decoded = DecodeKernel(reader_->StaticTable(kernel), options);
     for (const StaticInst& inst : reader_->StaticTable(kernel)) immediates_ += inst.has_immediate ? 1 : 0;
+    uint64_t executed = 0;
     for (uint64_t index = 0; index < reader_->NumCtas(kernel); ++index) {
       const auto cta = reader_->OpenCta(kernel, index);
-      if (!cta.ok()) continue;
+      ASSERT_TRUE(cta.ok()) << cta.status();
       for (uint32_t warp = 0; warp < (*cta)->num_warps(); ++warp) {
         const std::unique_ptr<WarpCursor> cursor = (*cta)->OpenWarp(warp);
         if (cursor == nullptr) continue;
         ++warps_with_work_;
         DynInst inst;
-        while (cursor->Next(&inst)) Execute(kernel, decoded, inst);
+        for (; cursor->Next(&inst); ++executed) Execute(kernel, decoded, inst);
+        EXPECT_TRUE(cursor->status().ok()) << cursor->status();
       }
     }
+    EXPECT_EQ(executed, result_.info.kernels[kernel].warp_instructions);
   }
 
   // Generic accesses belong to the window that the lane's address is in, whichever window is lower.
