@@ -36,7 +36,7 @@ TEST_F(CancelTest, ARunningJobEndsAndItsWorkerIsFree) {
   DaemonFixture daemon(options);
   ASSERT_TRUE(daemon.Start());
   const auto client = Connect(daemon);
-  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 1000));  // two minutes of work
+  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 2000));  // a minute of work
   ASSERT_TRUE(trace.ok()) << trace.status();
   const auto job = Submit(*client, trace->name(), client::NewUuid());
   ASSERT_TRUE(job.ok()) << job.status();

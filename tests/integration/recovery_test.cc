@@ -135,11 +135,11 @@ class RecoveryTest : public ServiceTest {
 
 TEST_F(RecoveryTest, FiftyJobsAreAllAccountedFor) {
   DaemonOptions options;
-  options.environment = {{"SM89_WORKER_FAULT", "slow@0"}};  // about 0.4 s a job: kills meet work in hand
+  options.environment = {{"SM89_WORKER_FAULT", "slow@0"}};  // some 0.4 s a job: kills meet work in hand
   DaemonFixture daemon(options);
   ASSERT_TRUE(daemon.Start());
   const auto client = Connect(daemon);
-  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 3));
+  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 12));
   ASSERT_TRUE(trace.ok()) << trace.status();
 
   Book book;
@@ -165,13 +165,16 @@ TEST_F(RecoveryTest, ARunningJobGoesOnWithTheSameAttempt) {
   DaemonFixture daemon(options);
   ASSERT_TRUE(daemon.Start());
   const auto client = Connect(daemon);
-  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 40));
+  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 300));
   ASSERT_TRUE(trace.ok()) << trace.status();
   const auto job = Submit(*client, trace->name(), client::NewUuid());
   ASSERT_TRUE(job.ok()) << job.status();
   ASSERT_EQ(WaitForState(*client, job->name(), v1::Job::RUNNING).state(), v1::Job::RUNNING);
   daemon.KillNow();
   ASSERT_TRUE(daemon.Start());
+  const auto found = Get(*client, job->name());
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_FALSE(client::IsTerminal(found->state())) << "the job was too short for this test";
   const auto ended = client::WatchJob(*client, {job->name(), 0, 0}, {});
   ASSERT_TRUE(ended.ok()) << ended.status();
   EXPECT_EQ(ended->state(), v1::Job::SUCCEEDED) << ended->error_message() << daemon.log();
@@ -184,7 +187,7 @@ TEST_F(RecoveryTest, AJobWhoseWorkerDiesIsTriedAgainAndSaysSo) {
   DaemonFixture daemon(options);
   ASSERT_TRUE(daemon.Start());
   const auto client = Connect(daemon);
-  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 10));
+  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 60));
   ASSERT_TRUE(trace.ok()) << trace.status();
   const auto job = Submit(*client, trace->name(), client::NewUuid());
   ASSERT_TRUE(job.ok()) << job.status();

@@ -28,8 +28,8 @@ class ServiceTest : public ::testing::Test {
     return std::filesystem::path(SM89_SOURCE_DIR) / "deploy" / "example";
   }
 
-  // A trace of `repeats` launches of one small kernel of the bundled example (about 5,800 cycles each).
-  // `marker` makes traces of equal length different ones.
+  // A trace of `repeats` launches of one small kernel of the bundled example (about 5,800 cycles each; some
+  // 30 ms each under SM89_WORKER_FAULT=slow@0). `marker` makes traces of equal length different ones.
   static std::string MakeTrace(const DaemonFixture& daemon, const std::string& name, int repeats,
                                int marker = 0) {
     const std::filesystem::path folder = daemon.File(name);

@@ -98,13 +98,20 @@ class DaemonFixture {
   static constexpr double kStartSeconds = 60;
 
   ChildProcess::Spec Spec() const {
-    std::vector<std::string> argv = {Program("sm89d"),
-                                     "--data-dir=" + options_.data_dir,
-                                     "--listen-address=" + (grpc_.empty() ? "127.0.0.1:0" : grpc_),
-                                     "--metrics-address=" + (metrics_.empty() ? "127.0.0.1:0" : metrics_),
-                                     "--workers=" + std::to_string(options_.workers),
-                                     "--min-free-bytes=0"};
+    std::vector<std::string> argv = {Program("sm89d")};
     argv.insert(argv.end(), options_.flags.begin(), options_.flags.end());
+    // The test's own flag wins.
+    const auto add = [&](const std::string& flag, const std::string& value) {
+      for (const std::string& given : options_.flags) {
+        if (given.rfind(flag + "=", 0) == 0) return;
+      }
+      argv.push_back(flag + "=" + value);
+    };
+    add("--data-dir", options_.data_dir);
+    add("--listen-address", grpc_.empty() ? "127.0.0.1:0" : grpc_);
+    add("--metrics-address", metrics_.empty() ? "127.0.0.1:0" : metrics_);
+    add("--workers", std::to_string(options_.workers));
+    add("--min-free-bytes", "0");
     return {argv, LogPath(), LogPath(), options_.environment};
   }
   std::string LogPath() const { return temp_.File("sm89d.log"); }
