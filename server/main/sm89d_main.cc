@@ -48,6 +48,7 @@ void AddFlags(CLI::App& app, Flags* flags) {
     app.add_option_function<std::string>(
            flag, [flags, name](const std::string& value) { flags->settings[name] = value; },
            std::string(setting.help))
+        ->take_last()
         ->default_str(std::string(setting.default_value));
   }
 }

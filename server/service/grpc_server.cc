@@ -25,6 +25,8 @@ constexpr size_t kQuotaBytes = size_t{1} << 30;
 constexpr int kQuotaThreads = 256;
 // The fastest that a client may ping without being cut off; the documentation tells clients 20 s.
 constexpr int kClientPingMsMin = 5000;
+constexpr const char* kServiceNames[] = {"sm89.v1.TraceService", "sm89.v1.ConfigService",
+                                         "sm89.v1.JobService", "sm89.v1.PoolService"};
 
 std::chrono::system_clock::time_point After(Duration wait) {
   return std::chrono::system_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(wait);
@@ -127,6 +129,8 @@ class GrpcServersImpl final : public GrpcServers {
       return absl::UnavailableError(
           absl::StrCat("cannot listen on ", addresses.front(), ": is another program using it?"));
     }
+    // Overall is there from the start; these can be asked for by name too.
+    for (const char* name : kServiceNames) public_->GetHealthCheckService()->SetServingStatus(name, true);
     address_ = port == 0 ? addresses.front() : absl::StrCat(HostOf(options.listen.address), ":", port);
     return absl::OkStatus();
   }
