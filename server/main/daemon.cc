@@ -43,6 +43,7 @@ constexpr Duration kTick = std::chrono::milliseconds(50);
 constexpr size_t kClientThreads = 8;
 constexpr size_t kWorkerThreads = 4;
 constexpr size_t kWaitingCallsMax = 4096;
+constexpr Duration kEvictKillMax = std::chrono::milliseconds(750);
 constexpr Duration kWorkerCallsEnd = std::chrono::seconds(1);
 constexpr char kWorkerProgram[] = "sm89-worker";
 
@@ -64,7 +65,8 @@ PoolTiming TimingOf(const PoolSettings& pool) {
   timing.grace = Seconds(pool.reattach_grace_seconds);
   timing.start_timeout = Seconds(pool.start_timeout_seconds);
   timing.backoff_max = Seconds(pool.backoff_max_seconds);
-  timing.evict_kill = timing.evict_term + Milliseconds(pool.kill_grace_ms);
+  // A cancel frees the worker within a second, so a longer grace is cut.
+  timing.evict_kill = std::min(timing.evict_term + Milliseconds(pool.kill_grace_ms), kEvictKillMax);
   return timing;
 }
 

@@ -19,7 +19,7 @@ constexpr std::chrono::seconds kPollDeadline{60};
 // By how much an artifact may take: 1 s a MiB on top.
 constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr int kReconnectMsMin = 100;
-constexpr int kReconnectMsMax = 1000;
+constexpr int kReconnectMsMax = 250;
 
 absl::Status FromGrpc(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
