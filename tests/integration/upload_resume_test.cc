@@ -78,7 +78,7 @@ TEST_F(UploadResumeTest, AGracefulStopKeepsEveryCommittedByte) {
   const auto begun = client->BeginUpload(begin_);
   ASSERT_TRUE(begun.ok()) << begun.status();
   WriteSome(*client, begun->upload(), 0, 3);
-  ASSERT_TRUE(daemon_.Stop()); std::cerr << daemon_.log();
+  ASSERT_TRUE(daemon_.Stop());
   ASSERT_TRUE(daemon_.Start());
   EXPECT_EQ(Committed(*client, begun->upload()), 3 * kChunkBytes);
 }

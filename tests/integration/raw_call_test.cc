@@ -1,4 +1,5 @@
-// The standard services: health and reflection. Their messages are so small that they are written as bytes.
+// Calls made of raw bytes: the standard services health and reflection, whose messages are small enough, and
+// messages that no protobuf parser takes.
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
@@ -21,7 +22,7 @@ std::string Bytes(const grpc::ByteBuffer& buffer) {
   return bytes;
 }
 
-class HealthTest : public ServiceTest {
+class RawCallTest : public ServiceTest {
  protected:
   // One request, the first answer.
   static grpc::Status Ask(const std::string& address, const std::string& method, const std::string& request,
@@ -57,7 +58,7 @@ class HealthTest : public ServiceTest {
   }
 };
 
-TEST_F(HealthTest, ServesHealthForAllAndForEachService) {
+TEST_F(RawCallTest, ServesHealthForAllAndForEachService) {
   DaemonFixture daemon;
   ASSERT_TRUE(daemon.Start());
   for (const std::string& service : {std::string(), std::string("sm89.v1.JobService")}) {
@@ -71,7 +72,7 @@ TEST_F(HealthTest, ServesHealthForAllAndForEachService) {
   }
 }
 
-TEST_F(HealthTest, ReflectionListsTheServices) {
+TEST_F(RawCallTest, ReflectionListsTheServices) {
   DaemonFixture daemon;
   ASSERT_TRUE(daemon.Start());
   std::string answer;
@@ -85,6 +86,29 @@ TEST_F(HealthTest, ReflectionListsTheServices) {
     EXPECT_NE(answer.find(service), std::string::npos) << service;
   }
   EXPECT_EQ(answer.find("sm89.v1.WorkerService"), std::string::npos) << "workers have a socket of their own";
+}
+
+// A message that cannot be parsed looks like the end of the stream to the server: it must not count as one.
+TEST_F(RawCallTest, GarbageInAnUploadStreamIsNoSuccess) {
+  DaemonFixture daemon;
+  ASSERT_TRUE(daemon.Start());
+  std::string answer;
+  const grpc::Status status =
+      Ask(daemon.address(), "/sm89.v1.TraceService/WriteUpload", "\xff\xff\xff\xff", &answer);
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << "the stream was left hanging";
+  EXPECT_EQ(daemon.Cli({"pool"}).exit_code, 0) << daemon.log();
+}
+
+TEST_F(RawCallTest, GarbageInACallIsAnError) {
+  DaemonFixture daemon;
+  ASSERT_TRUE(daemon.Start());
+  for (const char* method : {"/sm89.v1.JobService/SubmitJob", "/sm89.v1.JobService/WatchJob",
+                             "/sm89.v1.ConfigService/ValidateConfig", "/sm89.v1.NoSuchService/Call"}) {
+    std::string answer;
+    EXPECT_FALSE(Ask(daemon.address(), method, "\xff\xff\xff\xff", &answer).ok()) << method;
+  }
+  EXPECT_EQ(daemon.Cli({"pool"}).exit_code, 0) << daemon.log();
 }
 
 }  // namespace
