@@ -41,8 +41,8 @@ struct LiveState {
   uint64_t watchers = 0;                                  // open WatchJob streams
   uint64_t uploads_open = 0;
   uint64_t traces = 0;
-  uint64_t store_bytes = 0;           // held by the content-addressed store
-  uint64_t store_free_bytes = 0;      // left to us on its file system
+  uint64_t store_bytes = 0;       // held by the content-addressed store
+  uint64_t store_free_bytes = 0;  // left to us on its file system
   bool draining = false;
 
   uint64_t& jobs_in(JobStateLabel state) { return jobs[static_cast<size_t>(state)]; }

@@ -91,8 +91,8 @@ struct DatabaseOptions {
   std::string path;
   int busy_timeout_ms = 5000;    // for other processes that lock the file (backup, a shell)
   const Clock* clock = nullptr;  // for `on_write` only
-  // After each Write: how long it took once its turn had come (body and commit), and how it ended. A body that
-  // refuses (ALREADY_EXISTS and the like) is no failure of the store.
+  // After each Write: how long it took once its turn had come (body and commit), and how it ended. A body
+  // that refuses (ALREADY_EXISTS and the like) is no failure of the store.
   std::function<void(double seconds, const absl::Status& status)> on_write;
 };
 

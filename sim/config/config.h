@@ -20,25 +20,25 @@ struct SettingInfo {
   std::string name;                  // "-gpgpu_n_clusters"
   std::vector<std::string> aliases;  // other spellings accepted
   SettingType type = SettingType::kUint;
-  std::string unit;                  // "cycles", "bytes", "KiB", "" ...
-  std::string range;                 // "1..1024", "one of 0,1,2", "N:..." pattern
+  std::string unit;   // "cycles", "bytes", "KiB", "" ...
+  std::string range;  // "1..1024", "one of 0,1,2", "N:..." pattern
   std::string default_value;
   std::string help;
-  std::string source;                // paper, measurement, vendor document, or "assumption"
-  std::string group;                 // "sm", "l1", "l2", "dram", ...
-  bool has_effect = true;            // false: accepted for compatibility; `help` says why it has none
+  std::string source;      // paper, measurement, vendor document, or "assumption"
+  std::string group;       // "sm", "l1", "l2", "dram", ...
+  bool has_effect = true;  // false: accepted for compatibility; `help` says why it has none
 };
 
 // Where a value came from.
 struct SettingOrigin {
-  std::string kind;   // "default", "preset", "file", "override"
-  std::string file;   // name as reached through the includes ("../sm89/x.cfg" resolved to "sm89/x.cfg")
+  std::string kind;  // "default", "preset", "file", "override"
+  std::string file;  // name as reached through the includes ("../sm89/x.cfg" resolved to "sm89/x.cfg")
   uint32_t line = 0;
 };
 
 struct ResolvedSetting {
   std::string name;
-  std::string value;   // canonical text
+  std::string value;  // canonical text
   SettingOrigin origin;
 };
 
@@ -54,17 +54,17 @@ struct Config {
   // Every setting that has an effect, and those without one that an input gave; table order.
   std::vector<ResolvedSetting> settings;
   std::vector<ConfigWarning> warnings;
-  std::string digest;                     // SHA-256 of the canonical "-name value\n" lines of the settings
-                                          // that have an effect
-  uint32_t options_read = 0;              // options met in files, before overriding
+  std::string digest;         // SHA-256 of the canonical "-name value\n" lines of the settings
+                              // that have an effect
+  uint32_t options_read = 0;  // options met in files, before overriding
 };
 
 struct ConfigOptions {
-  bool strict = false;                    // options without an effect are errors
+  bool strict = false;  // options without an effect are errors
 };
 
 struct NamedOverride {
-  std::string name;   // with or without the leading '-'
+  std::string name;  // with or without the leading '-'
   std::string value;
 };
 

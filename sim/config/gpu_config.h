@@ -17,12 +17,12 @@ struct CacheConfig {
   uint32_t sets = 0;
   uint32_t line_bytes = 128;
   uint32_t ways = 0;
-  char replacement = 'L';      // L LRU, F FIFO
-  char write_policy = 'T';     // R read-only, B write-back, T write-through, E write-evict, L local-WB/global-WT
-  char allocate = 'm';         // m on miss, f on fill, s streaming
-  char write_allocate = 'N';   // N none, W write-allocate, F fetch-on-write, L lazy-fetch-on-read
-  char set_index = 'L';        // H Fermi, P polynomial, C custom, L linear, X xor
-  char mshr_kind = 'A';        // A associative, S sector-associative, F texture FIFO, T sector texture FIFO
+  char replacement = 'L';   // L LRU, F FIFO
+  char write_policy = 'T';  // R read-only, B write-back, T write-through, E write-evict, L local-WB/global-WT
+  char allocate = 'm';      // m on miss, f on fill, s streaming
+  char write_allocate = 'N';  // N none, W write-allocate, F fetch-on-write, L lazy-fetch-on-read
+  char set_index = 'L';       // H Fermi, P polynomial, C custom, L linear, X xor
+  char mshr_kind = 'A';       // A associative, S sector-associative, F texture FIFO, T sector texture FIFO
   uint32_t mshr_entries = 0;
   uint32_t mshr_merges = 0;
   uint32_t miss_queue_entries = 0;
@@ -57,15 +57,15 @@ struct ExecConfig {
   UnitTiming integer{4, 2};
   UnitTiming imad{4, 2};
   UnitTiming half{5, 2};
-  UnitTiming fp64{54, 16};     // interval of the unit that the whole SM shares (2 lanes)
+  UnitTiming fp64{54, 16};  // interval of the unit that the whole SM shares (2 lanes)
   UnitTiming sfu{18, 8};
-  UnitTiming tensor{17, 16};   // latency without the interval; the interval of 2048 FP16 MACs (m16n8k16)
+  UnitTiming tensor{17, 16};  // latency without the interval; the interval of 2048 FP16 MACs (m16n8k16)
   UnitTiming uniform{4, 2};
   UnitTiming branch{4, 2};
   UnitTiming misc{6, 2};
   UnitTiming texture{200, 8};
   uint32_t predicate_latency_cycles = 13;
-  uint32_t tensor_macs_per_cycle = 128;   // FP16 dense, a sub-core; other types in fixed ratios to it
+  uint32_t tensor_macs_per_cycle = 128;        // FP16 dense, a sub-core; other types in fixed ratios to it
   uint32_t tensor_fp32_accumulate_factor = 2;  // GeForce: FP32 accumulation halves the rate
 
   friend bool operator==(const ExecConfig&, const ExecConfig&) = default;
@@ -74,37 +74,37 @@ struct ExecConfig {
 struct SmConfig {
   uint32_t clusters = 128;
   uint32_t sms_per_cluster = 1;
-  uint32_t num_sms = 128;                   // derived: clusters x sms_per_cluster
+  uint32_t num_sms = 128;  // derived: clusters x sms_per_cluster
   uint32_t sub_cores = 4;
   uint32_t max_threads = 1536;
   uint32_t max_ctas = 24;
-  uint32_t max_warps = 48;                  // derived: max_threads / 32
+  uint32_t max_warps = 48;  // derived: max_threads / 32
   uint32_t registers = 65536;
-  uint32_t register_alloc_unit = 256;       // registers a warp
-  uint32_t max_shmem_cta_bytes = 101376;    // 99 KiB
+  uint32_t register_alloc_unit = 256;     // registers a warp
+  uint32_t max_shmem_cta_bytes = 101376;  // 99 KiB
   uint32_t reserved_shmem_cta_bytes = 1024;
   uint32_t shmem_alloc_unit_bytes = 128;
   std::array<uint32_t, 8> shmem_carveouts_kib{0, 8, 16, 32, 64, 100, 0, 0};
   uint32_t num_carveouts = 6;
   uint32_t unified_l1_kib = 128;
-  uint32_t scheduler = 0;                   // 0 greedy-then-youngest (CGGTY), 1 loose round robin, 2 oldest
+  uint32_t scheduler = 0;  // 0 greedy-then-youngest (CGGTY), 1 loose round robin, 2 oldest
 
   friend bool operator==(const SmConfig&, const SmConfig&) = default;
 };
 
 struct L1Config {
   CacheConfig cache{true, true, 4, 128, 256, 'L', 'T', 's', 'N', 'L', 'A', 384, 48, 16, 0, 32};
-  uint32_t latency_cycles = 36;           // hit, issue to dependent issue
+  uint32_t latency_cycles = 36;  // hit, issue to dependent issue
   uint32_t shmem_latency_cycles = 24;
   uint32_t shmem_banks = 32;
   uint32_t constant_latency_cycles = 26;
-  uint32_t request_interval_cycles = 2;   // memory instructions accepted by the SM's shared unit
+  uint32_t request_interval_cycles = 2;  // memory instructions accepted by the SM's shared unit
   uint32_t sectors_per_cycle = 4;
-  uint32_t queue_entries = 4;             // a sub-core's memory queue
+  uint32_t queue_entries = 4;  // a sub-core's memory queue
   uint32_t ldgsts_latency_cycles = 39;
-  uint32_t address_cycles = 4;            // address unit, a memory instruction, a sub-core
-  uint32_t miss_detect_cycles = 14;       // shared unit to a request on its way to the L2
-  uint32_t fill_cycles = 12;              // reply at the SM to dependent issue
+  uint32_t address_cycles = 4;       // address unit, a memory instruction, a sub-core
+  uint32_t miss_detect_cycles = 14;  // shared unit to a request on its way to the L2
+  uint32_t fill_cycles = 12;         // reply at the SM to dependent issue
   uint32_t shuffle_latency_cycles = 24;
   uint32_t membar_cta_cycles = 53;
   uint32_t membar_gpu_cycles = 186;
@@ -114,10 +114,10 @@ struct L1Config {
 };
 
 struct NocConfig {
-  uint32_t request_latency_cycles = 90;   // SM to slice, unloaded
-  uint32_t reply_latency_cycles = 90;     // slice to SM, unloaded
-  uint32_t latency_spread_cycles = 58;    // +/- over the SM x slice table (L40: 222..339)
-  uint32_t sm_port_bytes = 64;            // a cycle and direction
+  uint32_t request_latency_cycles = 90;  // SM to slice, unloaded
+  uint32_t reply_latency_cycles = 90;    // slice to SM, unloaded
+  uint32_t latency_spread_cycles = 58;   // +/- over the SM x slice table (L40: 222..339)
+  uint32_t sm_port_bytes = 64;           // a cycle and direction
   uint32_t slice_port_bytes = 64;
 
   friend bool operator==(const NocConfig&, const NocConfig&) = default;
@@ -126,11 +126,11 @@ struct NocConfig {
 struct L2Config {
   CacheConfig cache{true, true, 768, 128, 16, 'L', 'B', 'm', 'L', 'L', 'A', 192, 4, 32, 0, 32};  // a slice
   uint32_t slices_per_channel = 2;
-  uint32_t slices = 48;                   // derived: DRAM channels x slices_per_channel
-  uint32_t latency_cycles = 60;           // tag + data of a slice
-  uint32_t hash = 0;                      // 0 uniform XOR-fold, 1 modulo, ...
-  uint32_t atomic_latency_cycles = 20;    // added to a hit by a read-modify-write
-  bool memcpy_fills = true;               // MemcpyHtoD leaves its last lines in L2
+  uint32_t slices = 48;                 // derived: DRAM channels x slices_per_channel
+  uint32_t latency_cycles = 60;         // tag + data of a slice
+  uint32_t hash = 0;                    // 0 uniform XOR-fold, 1 modulo, ...
+  uint32_t atomic_latency_cycles = 20;  // added to a hit by a read-modify-write
+  bool memcpy_fills = true;             // MemcpyHtoD leaves its last lines in L2
 
   friend bool operator==(const L2Config&, const L2Config&) = default;
 };
@@ -138,12 +138,12 @@ struct L2Config {
 struct DramConfig {
   uint32_t channels = 24;
   uint32_t channel_bits = 16;
-  uint32_t data_rate_multiplier = 4;      // transfers a dram clock: 5250.5 MHz x 4 = 21 Gb/s
+  uint32_t data_rate_multiplier = 4;  // transfers a dram clock: 5250.5 MHz x 4 = 21 Gb/s
   uint32_t banks = 16;
   uint32_t bank_groups = 4;
   uint32_t row_bytes = 2048;
-  uint32_t scheduler_window = 64;         // FR-FCFS
-  uint32_t base_latency_ns_x10 = 1000;    // controller and PHY, fixed part, tenths of a nanosecond
+  uint32_t scheduler_window = 64;       // FR-FCFS
+  uint32_t base_latency_ns_x10 = 1000;  // controller and PHY, fixed part, tenths of a nanosecond
   // Timing in DRAM clock cycles.
   uint32_t ccd = 4, ccdl = 9, rrd = 18, rcd = 36, ras = 82, rp = 36, rc = 117, cl = 36, wl = 12;
   uint32_t cdlr = 15, wr = 36, rtpl = 6;
@@ -156,8 +156,8 @@ struct DramConfig {
 struct RunConfig {
   uint32_t kernel_launch_latency_cycles = 5000;
   uint32_t cta_launch_latency_cycles = 50;  // a slot becomes free to the next CTA's first issue
-  uint32_t window_cycles = 32;            // look-ahead window; never above the smallest one-way latency
-  uint64_t deadlock_cycles = 1'000'000;   // no progress at all for so long ends the run
+  uint32_t window_cycles = 32;              // look-ahead window; never above the smallest one-way latency
+  uint64_t deadlock_cycles = 1'000'000;     // no progress at all for so long ends the run
   uint32_t concurrent_kernels = 128;
 
   friend bool operator==(const RunConfig&, const RunConfig&) = default;
