@@ -99,7 +99,10 @@ absl::Status StreamStatus(const grpc::Status& status, bool idle, const ClientOpt
     return absl::UnavailableError(absl::StrCat("no progress for ", options.idle_timeout_seconds, " s"));
   }
   if (options.stop.stop_requested()) return absl::CancelledError("interrupted");
-  return Convert(status);
+  absl::Status converted = Convert(status);
+  // Not by us: a server that goes away cancels the streams that are still open.
+  if (absl::IsCancelled(converted)) return absl::UnavailableError("the server ended the stream");
+  return converted;
 }
 
 using CancelOnStop = std::stop_callback<std::function<void()>>;

@@ -33,7 +33,8 @@ absl::Status FromRecordedError(const std::string& code_name, const std::string& 
 // "file:line: message (field 'f' = 'v', expected e)". Parts that are absent are left out.
 std::string FormatFault(const v1::Fault& fault);
 
-// True when a fault names a file: the status is about the content of an input, not about a name on the server.
+// True when a fault names a file: the status is about the content of an input, not about a name on the
+// server.
 bool IsAboutFiles(const absl::Status& status);
 
 // How many faults there are in all. An RPC's error holds only as many as fit ("faults_total" says how many

@@ -76,8 +76,9 @@ void AddReport(const v1::Result& part, bool first, v1::Result& whole) {
   for (const v1::KernelResult& kernel : part.kernels()) *whole.add_kernels() = kernel;
 }
 
+// `reached` becomes true when the server has sent anything.
 absl::StatusOr<v1::Result> FetchOnce(Client& client, const std::string& job,
-                                     const std::vector<WantedArtifact>& artifacts) {
+                                     const std::vector<WantedArtifact>& artifacts, bool* reached) {
   v1::GetResultRequest request;
   request.set_name(job);
   std::vector<std::unique_ptr<Incoming>> incoming;
@@ -89,6 +90,7 @@ absl::StatusOr<v1::Result> FetchOnce(Client& client, const std::string& job,
   v1::Result result;
   bool first = true;
   const auto on_chunk = [&](const v1::ResultChunk& chunk) -> absl::Status {
+    *reached = true;
     if (chunk.has_result()) {
       AddReport(chunk.result(), first, result);
       first = false;
@@ -110,11 +112,13 @@ absl::StatusOr<v1::Result> FetchOnce(Client& client, const std::string& job,
 
 absl::StatusOr<v1::Result> FetchResult(Client& client, const std::string& job,
                                        const std::vector<WantedArtifact>& artifacts) {
+  Backoff first_contact(client.options().retry_seconds);
   Backoff backoff(client.options().reconnect_seconds);
+  bool reached = false;
   while (true) {
-    absl::StatusOr<v1::Result> result = FetchOnce(client, job, artifacts);
+    absl::StatusOr<v1::Result> result = FetchOnce(client, job, artifacts, &reached);
     if (result.ok() || !absl::IsUnavailable(result.status())) return result;
-    if (!backoff.Wait(client.options().stop)) return result;
+    if (!(reached ? backoff : first_contact).Wait(client.options().stop)) return result;
   }
 }
 

@@ -27,7 +27,8 @@ struct WantedArtifact {
 };
 
 // All kernels of the report are in the returned message. A lost connection is retried from the start within
-// the client's reconnect_seconds. DATA_LOSS when bytes do not match the digest that the server states.
+// the client's reconnect_seconds (retry_seconds when the server was never reached). DATA_LOSS when bytes do
+// not match the digest that the server states.
 absl::StatusOr<v1::Result> FetchResult(Client& client, const std::string& job,
                                        const std::vector<WantedArtifact>& artifacts);
 

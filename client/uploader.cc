@@ -117,7 +117,7 @@ class Uploader {
   // idea of the offset is old. DATA_LOSS: a chunk was damaged on the way.
   static bool IsWorthResuming(const absl::Status& status) {
     return absl::IsUnavailable(status) || absl::IsAborted(status) || absl::IsOutOfRange(status) ||
-           absl::IsDataLoss(status) || absl::IsCancelled(status);
+           absl::IsDataLoss(status);
   }
 
   // After a break: waits, then learns how far the server got.

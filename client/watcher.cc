@@ -57,6 +57,8 @@ bool IsTerminal(v1::Job::State state) {
 absl::StatusOr<v1::Job> WatchJob(Client& client, const WatchSettings& settings,
                                  const WatchCallbacks& callbacks) {
   Follower follower(settings, callbacks);
+  // A server that was never there is given up sooner than one that went away.
+  Backoff first_contact(client.options().retry_seconds);
   Backoff backoff(client.options().reconnect_seconds);
   while (true) {
     v1::WatchJobRequest request;
@@ -74,7 +76,8 @@ absl::StatusOr<v1::Job> WatchJob(Client& client, const WatchSettings& settings,
     const bool lasted = std::chrono::steady_clock::now() - opened >= kGoodStream;
     if (lasted || follower.taken() > taken_before + 1) backoff.Reset();
     if (callbacks.on_reconnect) callbacks.on_reconnect(status);
-    if (!backoff.Wait(client.options().stop)) {
+    Backoff& waiting = follower.taken() == 0 ? first_contact : backoff;
+    if (!waiting.Wait(client.options().stop)) {
       if (client.options().stop.stop_requested()) return absl::CancelledError("interrupted");
       return status;
     }

@@ -24,7 +24,8 @@ struct WatchSettings {
 };
 
 // Returns the job in its terminal state, or the last state seen when a callback ended the watch (then
-// IsTerminal tells). UNAVAILABLE when the server stayed away longer than the client's reconnect_seconds.
+// IsTerminal tells). UNAVAILABLE when the server stayed away longer than the client's reconnect_seconds (or,
+// before the first update, its retry_seconds).
 absl::StatusOr<v1::Job> WatchJob(Client& client, const WatchSettings& settings,
                                  const WatchCallbacks& callbacks);
 

@@ -206,6 +206,32 @@ TEST_F(RecoveryTest, AJobWhoseWorkerDiesIsTriedAgainAndSaysSo) {
   EXPECT_TRUE(said) << "the requeue is not among the events";
 }
 
+TEST_F(RecoveryTest, SigtermLetsRunningJobsEndAndWatchersComeBack) {
+  DaemonOptions options;
+  options.workers = 1;
+  options.environment = {{"SM89_WORKER_FAULT", "slow@0"}};
+  DaemonFixture daemon(options);
+  ASSERT_TRUE(daemon.Start());
+  const auto client = Connect(daemon);
+  const auto trace = UploadFolder(*client, MakeTrace(daemon, "trace", 60));
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  const auto running = Submit(*client, trace->name(), client::NewUuid());
+  const auto waiting = Submit(*client, trace->name(), client::NewUuid());
+  ASSERT_TRUE(running.ok() && waiting.ok());
+  ASSERT_EQ(WaitForState(*client, running->name(), v1::Job::RUNNING).state(), v1::Job::RUNNING);
+  absl::StatusOr<v1::Job> watched = absl::UnknownError("not yet");
+  std::jthread watcher([&] { watched = client::WatchJob(*client, {waiting->name(), 0, 0}, {}); });
+  ASSERT_TRUE(daemon.Stop());
+  ASSERT_TRUE(daemon.Start());
+  const auto first = Get(*client, running->name());
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->state(), v1::Job::SUCCEEDED) << "drained: the running job was waited for";
+  EXPECT_EQ(first->attempt(), 1u);
+  watcher.join();
+  ASSERT_TRUE(watched.ok()) << watched.status();
+  EXPECT_EQ(watched->state(), v1::Job::SUCCEEDED) << watched->error_message();
+}
+
 TEST_F(RecoveryTest, TheSameRequestIsTheSameJobAcrossRestarts) {
   DaemonFixture daemon;
   ASSERT_TRUE(daemon.Start());

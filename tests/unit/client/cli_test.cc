@@ -112,6 +112,9 @@ TEST_F(CliTest, UnreachableServerSaysWhereAndWhatToDo) {
   EXPECT_THAT(err(), HasSubstr(server_.address()));
   EXPECT_THAT(err(), HasSubstr("SM89_ADDRESS"));
   EXPECT_THAT(err(), HasSubstr("sm89d"));
+  // None of these waits as long as for a server that went away.
+  EXPECT_EQ(Run({"watch", "a"}), kExitUnavailable);
+  EXPECT_EQ(Run({"result", "a"}), kExitUnavailable);
   EXPECT_EQ(Run({"version"}), kExitOk);
   EXPECT_THAT(out(), HasSubstr("not reachable"));
 }

@@ -89,6 +89,16 @@ TEST_F(WatcherTest, AStreamThatEndsEarlyIsOpenedAgain) {
   EXPECT_EQ(reconnects_, 1);
 }
 
+TEST_F(WatcherTest, AStreamThatTheServerCancelsIsOpenedAgain) {
+  server_.state().watches = {
+      {{StateUpdate(1, v1::Job::RUNNING, v1::JobUpdate::SNAPSHOT)}, absl::CancelledError("shutting down")},
+      {{StateUpdate(2, v1::Job::SUCCEEDED, v1::JobUpdate::SNAPSHOT)}, absl::OkStatus()}};
+  const auto job = WatchJob(*client_, settings_, callbacks_);
+  ASSERT_TRUE(job.ok()) << job.status();
+  EXPECT_EQ(job->state(), v1::Job::SUCCEEDED);
+  EXPECT_EQ(reconnects_, 1);
+}
+
 TEST_F(WatcherTest, AJobThatHasEndedAlreadyIsShownOnce) {
   settings_.from_sequence = 9;
   server_.state().watches = {
