@@ -10,6 +10,7 @@ import contextlib
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ import observability  # noqa: E402 (beside this file)
 READY_SECONDS = 30
 STOP_SECONDS = 60
 CALL_SECONDS = 60
+REPEATS = 25  # of the example, a third of a second each
 
 
 class Daemon:
@@ -74,6 +76,15 @@ def keep_busy(daemon, trace, broken_trace, stop):
         stop.wait(0.5)
 
 
+def make_long(trace, folder):
+    """The trace with its list repeated: a job long enough to be seen while it runs."""
+    copy = folder / "long"
+    shutil.copytree(trace, copy)
+    kernels = copy / "kernelslist.g"
+    kernels.write_text(kernels.read_text(encoding="utf-8") * REPEATS, encoding="utf-8")
+    return str(copy)
+
+
 def main(programs, trace):
     with tempfile.TemporaryDirectory(prefix="sm89-daemon.") as name:
         folder = pathlib.Path(name)
@@ -85,7 +96,7 @@ def main(programs, trace):
             if not daemon.wait_ready():
                 print("FAIL the daemon does not answer\n" + daemon.log_path.read_text(encoding="utf-8")[-2000:])
                 return 1
-            code, output = daemon.client("--json", "upload", trace)
+            code, output = daemon.client("--json", "upload", make_long(trace, folder))
             names = re.findall(r'"(traces/[^"]+)"', output)
             if code != 0 or not names:
                 print(f"FAIL the upload of {trace}: {output}")
