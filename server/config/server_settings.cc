@@ -51,7 +51,7 @@ constexpr ServerSettingRow kRows[] = {
          "loopback or a trusted network.",
          SM89_MEMBER(listen.address)),
     Text("unix_socket", "",
-         "Path of the Unix socket for workers and local clients; empty = DATA_DIR/sm89.sock.",
+         "Path of the Unix socket for local clients; empty = DATA_DIR/sm89.sock. Workers have their own.",
          SM89_MEMBER(listen.unix_socket)),
     Text("metrics_address", "127.0.0.1:9089", "host:port of /metrics for Prometheus; empty = none.",
          SM89_MEMBER(listen.metrics_address)),
