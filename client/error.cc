@@ -1,7 +1,6 @@
 #include "client/error.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "absl/strings/cord.h"
@@ -13,30 +12,6 @@ namespace sm89::client {
 namespace {
 
 constexpr char kDetailUrl[] = "type.googleapis.com/sm89.v1.ErrorDetail";
-
-struct NamedCode {
-  absl::StatusCode code;
-  const char* name;
-};
-constexpr std::array<NamedCode, 17> kCodes = {{
-    {absl::StatusCode::kOk, "OK"},
-    {absl::StatusCode::kCancelled, "CANCELLED"},
-    {absl::StatusCode::kUnknown, "UNKNOWN"},
-    {absl::StatusCode::kInvalidArgument, "INVALID_ARGUMENT"},
-    {absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED"},
-    {absl::StatusCode::kNotFound, "NOT_FOUND"},
-    {absl::StatusCode::kAlreadyExists, "ALREADY_EXISTS"},
-    {absl::StatusCode::kPermissionDenied, "PERMISSION_DENIED"},
-    {absl::StatusCode::kResourceExhausted, "RESOURCE_EXHAUSTED"},
-    {absl::StatusCode::kFailedPrecondition, "FAILED_PRECONDITION"},
-    {absl::StatusCode::kAborted, "ABORTED"},
-    {absl::StatusCode::kOutOfRange, "OUT_OF_RANGE"},
-    {absl::StatusCode::kUnimplemented, "UNIMPLEMENTED"},
-    {absl::StatusCode::kInternal, "INTERNAL"},
-    {absl::StatusCode::kUnavailable, "UNAVAILABLE"},
-    {absl::StatusCode::kDataLoss, "DATA_LOSS"},
-    {absl::StatusCode::kUnauthenticated, "UNAUTHENTICATED"},
-}};
 
 }  // namespace
 
@@ -110,16 +85,13 @@ uint64_t FaultsTotal(const v1::ErrorDetail& detail) {
   return known ? std::max(total, given) : given;
 }
 
-std::string CodeName(absl::StatusCode code) {
-  for (const NamedCode& entry : kCodes) {
-    if (entry.code == code) return entry.name;
-  }
-  return "UNKNOWN";
-}
+std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
 
 absl::StatusCode CodeFromName(const std::string& name) {
-  for (const NamedCode& entry : kCodes) {
-    if (name == entry.name) return entry.code;
+  for (int code = 0; code <= static_cast<int>(absl::StatusCode::kUnauthenticated); ++code) {
+    if (name == absl::StatusCodeToString(static_cast<absl::StatusCode>(code))) {
+      return static_cast<absl::StatusCode>(code);
+    }
   }
   return absl::StatusCode::kUnknown;
 }

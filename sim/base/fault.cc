@@ -1,7 +1,6 @@
 #include "sim/base/fault.h"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -58,29 +57,11 @@ Fault FaultFromJson(const Json& j) {
 
 std::string Dump(const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-constexpr std::array<std::pair<absl::StatusCode, const char*>, 17> kCodes = {{
-    {absl::StatusCode::kOk, "OK"},
-    {absl::StatusCode::kCancelled, "CANCELLED"},
-    {absl::StatusCode::kUnknown, "UNKNOWN"},
-    {absl::StatusCode::kInvalidArgument, "INVALID_ARGUMENT"},
-    {absl::StatusCode::kDeadlineExceeded, "DEADLINE_EXCEEDED"},
-    {absl::StatusCode::kNotFound, "NOT_FOUND"},
-    {absl::StatusCode::kAlreadyExists, "ALREADY_EXISTS"},
-    {absl::StatusCode::kPermissionDenied, "PERMISSION_DENIED"},
-    {absl::StatusCode::kResourceExhausted, "RESOURCE_EXHAUSTED"},
-    {absl::StatusCode::kFailedPrecondition, "FAILED_PRECONDITION"},
-    {absl::StatusCode::kAborted, "ABORTED"},
-    {absl::StatusCode::kOutOfRange, "OUT_OF_RANGE"},
-    {absl::StatusCode::kUnimplemented, "UNIMPLEMENTED"},
-    {absl::StatusCode::kInternal, "INTERNAL"},
-    {absl::StatusCode::kUnavailable, "UNAVAILABLE"},
-    {absl::StatusCode::kDataLoss, "DATA_LOSS"},
-    {absl::StatusCode::kUnauthenticated, "UNAUTHENTICATED"},
-}};
-
 std::optional<absl::StatusCode> CodeFromName(const std::string& name) {
-  for (const auto& [code, text] : kCodes) {
-    if (name == text) return code;
+  for (int code = 0; code <= static_cast<int>(absl::StatusCode::kUnauthenticated); ++code) {
+    if (name == absl::StatusCodeToString(static_cast<absl::StatusCode>(code))) {
+      return static_cast<absl::StatusCode>(code);
+    }
   }
   return std::nullopt;
 }
@@ -139,10 +120,7 @@ std::vector<Fault> FaultsOf(const absl::Status& status) {
 
 std::string StatusToJson(const absl::Status& status) {
   Json j = Json::object();
-  j["code"] = "UNKNOWN";
-  for (const auto& [code, text] : kCodes) {
-    if (status.code() == code) j["code"] = text;
-  }
+  j["code"] = absl::StatusCodeToString(status.code());
   j["message"] = std::string(status.message());
   Json list = Json::array();
   for (const Fault& f : FaultsOf(status)) list.push_back(FaultToJson(f));

@@ -118,6 +118,8 @@ class Sm {
   void FinishCta(uint32_t cta, Cycle now);
 
   void Deliver(const MemReply& reply);
+  // An LDGSTS has its data from `loaded` on; its group is done when shared memory has it too.
+  void ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded);
   void FinishAsyncCopy(const LocalEvent& event, Cycle now);
   void Step(uint32_t sub, Cycle now);
   // True: issued. Otherwise *retry is lowered to when it is worth trying again.

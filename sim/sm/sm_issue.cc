@@ -128,9 +128,7 @@ void Sm::IssueAccess(uint32_t slot, Cycle now) {
   warp.pending_stores += ticket.stores;
   if (async_copy) {
     ++warp.pending_loads;
-    const Cycle extra = config_.l1.ldgsts_latency_cycles -
-                        std::min(config_.l1.ldgsts_latency_cycles, config_.l1.latency_cycles);
-    if (!ticket.pending) local_events_.Push(ticket.ready + extra, {slot, owner.group});
+    if (!ticket.pending) ScheduleAsyncCopy(slot, owner.group, ticket.ready);
     return;
   }
   const WarpState reason = ticket.long_latency ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
@@ -242,9 +240,7 @@ void Sm::Deliver(const MemReply& reply) {
       SM89_ASSERT(warp.pending_stores > 0, "stores under way");
       --warp.pending_stores;
     } else if (done.owner.op == MemOp::kLoadToShared) {
-      const Cycle extra = config_.l1.ldgsts_latency_cycles -
-                          std::min(config_.l1.ldgsts_latency_cycles, config_.l1.latency_cycles);
-      local_events_.Push(done.ready + extra, {done.owner.warp, done.owner.group});
+      ScheduleAsyncCopy(done.owner.warp, done.owner.group, done.ready);
       continue;
     } else {
       SM89_ASSERT(warp.pending_loads > 0, "loads under way");
@@ -262,6 +258,12 @@ void Sm::Deliver(const MemReply& reply) {
     Touch(SubOf(slot), reply.cycle);
   }
   lsu_blocked_.clear();
+}
+
+void Sm::ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded) {
+  const Cycle to_shared = config_.l1.ldgsts_latency_cycles -
+                          std::min(config_.l1.ldgsts_latency_cycles, config_.l1.latency_cycles);
+  local_events_.Push(loaded + to_shared, {slot, group});
 }
 
 void Sm::FinishAsyncCopy(const LocalEvent& event, Cycle now) {
