@@ -54,7 +54,9 @@ struct Exec;
 struct Compiled;
 using Handler = void (*)(Exec& x, const Compiled& c);
 
-// One static instruction of a launch. `imm` and `mod` are the handler's own: its compile function fills them.
+// One static instruction of a launch. ResolveOperands (resolve.h) fills all but run, index, imm and mod,
+// before the compile functions below are called. `imm` and `mod` are the handler's own: its compile function
+// fills them.
 struct Compiled {
   Handler run = nullptr;
   const sass::Instruction* inst = nullptr;
