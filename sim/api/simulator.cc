@@ -34,7 +34,7 @@ std::vector<std::string> Assumptions() {
 
 class SimulatorImpl final : public Simulator {
  public:
-  SimulatorImpl(SimulatorOptions options, std::shared_ptr<CompactReader> trace, std::unique_ptr<Gpu> gpu,
+  SimulatorImpl(SimulatorOptions options, std::shared_ptr<TraceSource> trace, std::unique_ptr<Gpu> gpu,
                 std::vector<bool> selected)
       : options_(std::move(options)), trace_(std::move(trace)), gpu_(std::move(gpu)) {
     for (size_t k = 0; k < selected.size(); ++k) {
@@ -140,7 +140,7 @@ class SimulatorImpl final : public Simulator {
   }
 
   SimulatorOptions options_;
-  std::shared_ptr<CompactReader> trace_;
+  std::shared_ptr<TraceSource> trace_;
   std::unique_ptr<Gpu> gpu_;
   uint32_t kernels_total_ = 0;
   uint64_t instructions_total_ = 0;
@@ -164,7 +164,10 @@ absl::StatusOr<std::vector<bool>> SelectKernels(const KernelSelection& selection
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions options) {
-  ASSIGN_OR_RETURN(std::shared_ptr<CompactReader> trace, CompactReader::Open(options.compact_trace_path));
+  std::shared_ptr<TraceSource> trace = options.source;
+  if (trace == nullptr) {
+    ASSIGN_OR_RETURN(trace, CompactReader::Open(options.compact_trace_path));
+  }
   const TraceSetInfo& info = trace->info();
   ASSIGN_OR_RETURN(std::vector<bool> selected, SelectKernels(options.kernels, info.kernels.size()));
   GpuOptions gpu_options;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "sim/config/config.h"
 #include "sim/report/run_report.h"
+#include "sim/trace/trace_source.h"
 
 namespace sm89 {
 
@@ -24,7 +25,8 @@ absl::StatusOr<KernelSelection> ParseKernelSelection(const std::string& text);
 
 struct SimulatorOptions {
   Config config;
-  std::string compact_trace_path;
+  std::string compact_trace_path;       // not read when `source` is given
+  std::shared_ptr<TraceSource> source;  // executed instructions that need not lie in a file
   KernelSelection kernels;
   uint64_t max_cycles = 0;  // 0 = no limit
   uint32_t threads = 1;     // host threads; the result does not depend on it

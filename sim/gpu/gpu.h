@@ -18,13 +18,13 @@
 #include "sim/isa/decoded_inst.h"
 #include "sim/report/run_report.h"
 #include "sim/sm/sm.h"
-#include "sim/trace/compact_reader.h"
+#include "sim/trace/trace_source.h"
 
 namespace sm89 {
 
 struct GpuOptions {
   GpuConfig config;
-  std::shared_ptr<CompactReader> trace;
+  std::shared_ptr<TraceSource> trace;
   std::vector<bool> selected;   // one flag a kernel of the trace
   bool unknown_as_nop = false;  // the trace was ingested with it
   uint64_t max_cycles = 0;      // 0 = no limit

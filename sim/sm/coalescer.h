@@ -7,7 +7,7 @@
 
 #include "sim/base/types.h"
 #include "sim/sm/kernel_code.h"
-#include "sim/trace/compact_reader.h"
+#include "sim/trace/trace_source.h"
 
 namespace sm89 {
 

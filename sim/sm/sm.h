@@ -20,7 +20,7 @@
 #include "sim/sm/load_store_unit.h"
 #include "sim/sm/warp.h"
 #include "sim/sm/warp_scheduler.h"
-#include "sim/trace/compact_reader.h"
+#include "sim/trace/trace_source.h"
 
 namespace sm89 {
 

@@ -10,7 +10,7 @@
 #include "sim/sm/coalescer.h"
 #include "sim/sm/kernel_code.h"
 #include "sim/stats/sim_stats.h"
-#include "sim/trace/compact_reader.h"
+#include "sim/trace/trace_source.h"
 
 namespace sm89 {
 

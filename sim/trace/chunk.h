@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "sim/trace/compact_reader.h"
+#include "sim/trace/trace_source.h"
 
 namespace sm89 {
 

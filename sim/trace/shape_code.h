@@ -8,7 +8,7 @@
 
 #include "sim/base/types.h"
 #include "sim/trace/byte_io.h"
-#include "sim/trace/compact_reader.h"
+#include "sim/trace/trace_source.h"
 
 namespace sm89 {
 

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "sim/trace/base_predictor.h"
 #include "sim/trace/byte_io.h"
-#include "sim/trace/compact_reader.h"
+#include "sim/trace/trace_source.h"
 #include "sim/trace/trace_store.h"
 
 namespace sm89 {
