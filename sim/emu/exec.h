@@ -81,6 +81,11 @@ struct Exec {
   LaneMask lanes = 0;   // active and guard true: the lanes to execute
   struct Machine* machine =
       nullptr;  // memory, special registers, control flow; only their handlers look at it
+  // Control flow. The loop sets next_pc to the following instruction; a branch writes another one. A handler
+  // that ends the split's turn sets stop.
+  uint32_t pc = 0;  // instruction numbers
+  uint32_t next_pc = 0;
+  bool stop = false;
 };
 
 // --- Reading. `part` is the register of a pair or quad. ---
