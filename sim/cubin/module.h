@@ -26,13 +26,33 @@ struct KernelParam {
   uint32_t size_bytes = 0;
 };
 
+// Where a relocation's symbol lives; what `target_offset` counts from.
+enum class SymbolPlace {
+  kUndefined,  // in no section of this file: another object has it
+  kFunction,   // Module::functions[target_index].code
+  kGlobal,     // Module::globals
+  kConstant,   // constant bank target_index (3: Module::constant3)
+  kShared,     // shared memory of a CTA
+  kOther,
+};
+
+// Relocation types met in sm_8x and sm_90 files. The meaning is read off the instructions they patch: the
+// low and the high half of an address in bits 63:32 (MOV), a whole one as a branch's or call's target.
+inline constexpr uint32_t kRelocAbs64 = 0x02;       // 8 bytes of data
+inline constexpr uint32_t kRelocCodeLow32 = 0x38;   // instruction bits 63:32 = low half
+inline constexpr uint32_t kRelocCodeHigh32 = 0x39;  // instruction bits 63:32 = high half
+inline constexpr uint32_t kRelocCodeAbs47 = 0x3a;   // instruction bits 80:34: target of CALL.ABS / JMP
+
 // A relocation that the loader has to apply before the code runs (the address of a global, of a constant
 // bank's table, of a function).
 struct Relocation {
   uint64_t offset = 0;  // bytes in the section it belongs to
   uint32_t type = 0;    // R_CUDA_...
   std::string symbol;
-  int64_t addend = 0;
+  int64_t addend = 0;  // of a data relocation without one of its own: the bytes it finds in place
+  SymbolPlace place = SymbolPlace::kUndefined;  // local names may repeat: go by the place, not the name
+  uint32_t target_index = 0;
+  uint64_t target_offset = 0;  // of the symbol, without the addend
 };
 
 // A device function that was not inlined: a named range inside its kernel's code.
@@ -51,11 +71,13 @@ struct IndirectBranch {
 struct Function {
   std::string name;
   bool is_kernel = false;
-  std::vector<uint8_t> code;         // 16 bytes an instruction
-  uint32_t registers = 0;            // a thread
-  uint32_t static_shared_bytes = 0;  // a CTA
-  uint32_t local_bytes = 0;          // a thread: stack frame
-  uint32_t stack_bytes = 0;          // minimum stack of a thread, callees included
+  std::vector<uint8_t> code;           // 16 bytes an instruction
+  uint32_t registers = 0;              // a thread
+  uint32_t static_shared_bytes = 0;    // a CTA, without the reserved ones
+  uint32_t reserved_shared_bytes = 0;  // before the kernel's own: 1,024 on sm_90, 0 on sm_8x
+  uint32_t local_bytes = 0;            // a thread: stack frame
+  uint32_t stack_bytes = 0;            // minimum stack of a thread, callees included
+  bool stack_unbounded = false;        // recursion: the compiler knows no bound and stack_bytes is 0
   uint32_t num_barriers = 0;
   uint32_t param_base = 0;  // offset of the parameters in constant bank 0 (0x160 on sm_8x, 0x210 on sm_90)
   uint32_t param_bytes = 0;
@@ -98,7 +120,9 @@ struct Module {
   std::vector<uint8_t> constant3;  // __constant__
   std::vector<Variable> variables;
   std::vector<std::string> files;  // source names of the line tables
-  std::string ptx;                 // embedded PTX where the container has it, else ""
+  // PTX it was assembled from, else "": `ptx_lines` count its lines where the cubin carries it (-lineinfo);
+  // otherwise the container's PTX entry.
+  std::string ptx;
 
   const Function* Find(const std::string& function) const {
     for (const Function& f : functions) {
