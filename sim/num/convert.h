@@ -20,11 +20,12 @@ struct F2iMode {
   IntType dst = IntType::kS32;
   IntRound round = IntRound::kTrunc;
   bool ftz = false;
-  bool ntz = false;  // NaN -> 0 in every case
+  bool ntz = false;  // NaN -> 0
 };
 
-// Out of range saturates. NaN: 0x80..0 when the source is FP64 or the result 64 bits wide, else 0 (PTX cvt);
-// results narrower than 32 bits are sign- or zero-extended to the 32-bit register.
+// Out of range saturates. NaN without ntz: 1 << (width - 1) (PTX cvt: FP64 source or 64-bit result; ptxas
+// sets NTZ in all other cases). Results narrower than 32 bits are sign- or zero-extended to the 32-bit
+// register.
 uint64_t F2i(uint64_t bits, F2iMode mode);
 // `value` holds the source in its low bits; what lies above is ignored.
 uint64_t I2f(uint64_t value, IntType src, FloatType dst, Round round);

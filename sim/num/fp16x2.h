@@ -42,5 +42,7 @@ uint32_t Hset2Value(uint32_t truth, bool bf, bool bf16);
 void Hadd2Lanes(const uint32_t* a, const uint32_t* b, uint32_t* d, HalfMode mode);
 void Hmul2Lanes(const uint32_t* a, const uint32_t* b, uint32_t* d, HalfMode mode);
 void Hfma2Lanes(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* d, HalfMode mode);
+// Body without wide vector instructions, for tests.
+void Hfma2LanesPortable(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* d, HalfMode mode);
 
 }  // namespace sm89::num

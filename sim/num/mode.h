@@ -45,7 +45,8 @@ constexpr bool FcmpHolds(uint32_t code, Relation relation) {
 }
 
 // FMNMX, HMNMX2. NaN rule: one NaN -> the other operand (nan: NaN -> NaN); both NaN -> canonical NaN;
-// -0 < +0 (PTX min/max). xorsign: the result's sign is the XOR of the operands' signs.
+// -0 < +0 (PTX min/max). xorsign: magnitudes are compared and the result's sign is the XOR of the operands'
+// signs; the caller hands the registers over WITHOUT the |abs| that the code shows on them.
 struct MinMaxMode {
   bool max = false;
   bool nan = false;
