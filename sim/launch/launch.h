@@ -95,7 +95,7 @@ struct LaunchFile {
   bool is_manifest = false;
   std::vector<LaunchSpec> launches;  // in file order, never empty
 
-  // Exact ids, in file order of `ids`; all launches when `ids` is empty. NOT_FOUND names the nearest ids.
+  // The launches called `ids`, in that order; all when it is empty. NOT_FOUND names the nearest ids.
   absl::StatusOr<std::vector<const LaunchSpec*>> Select(const std::vector<std::string>& ids) const;
 };
 
@@ -110,7 +110,7 @@ absl::StatusOr<LaunchFile> ParseLaunches(std::string_view text, const ParseOptio
 // Reads `path`; raw files are looked up next to it.
 absl::StatusOr<LaunchFile> ReadLaunches(const std::string& path);
 
-// `stem`, `arch` 89 -> "<folder>/memory.sm_89.cubin".
+// "memory", `arch` 89 -> "<folder>/memory.sm_89.cubin".
 std::string CubinPath(const std::string& folder, const std::string& module, uint32_t arch);
 
 struct LaunchLimits {
