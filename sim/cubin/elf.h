@@ -14,6 +14,8 @@ namespace sm89::cubin {
 
 // ELF names (System V ABI); 190 is NVIDIA CUDA in the registry of machines.
 inline constexpr uint16_t kElfMachineCuda = 190;
+inline constexpr uint8_t kOsAbiCuda12 = 0x33;  // CUDA 11 and 12: architecture in bits 7:0 of the flags
+inline constexpr uint8_t kOsAbiCuda13 = 0x41;  // CUDA 13: in bits 15:8
 inline constexpr uint16_t kElfTypeRelocatable = 1;
 inline constexpr uint16_t kElfTypeExecutable = 2;
 inline constexpr uint32_t kSectionSymbols = 2;

@@ -9,8 +9,6 @@ namespace sm89::cubin {
 namespace {
 
 // Numbers below were read off files of the toolkits named.
-constexpr uint8_t kOsAbiCuda12 = 0x33;  // CUDA 11 and 12: flags = virtual arch << 16 | ... | arch
-constexpr uint8_t kOsAbiCuda13 = 0x41;  // CUDA 13: arch in bits 15:8
 constexpr uint8_t kSymbolIsKernel = 0x10;
 constexpr uint32_t kSymbolIndexMask = 0xffffff;  // a code section's info: register count << 24 | symbol
 constexpr uint32_t kRegisterShift = 24;

@@ -31,12 +31,21 @@ absl::StatusOr<Module> ParseCubin(std::string_view bytes, const std::string& nam
                                   const ReadLimits& limits = {});
 
 // All images of a file's bytes: one for a plain cubin, all entries of a fat binary, of a host ELF's
-// .nv_fatbin section.
+// .nv_fatbin section, of an archive's members.
 absl::StatusOr<std::vector<Image>> ListImages(std::string_view bytes, const std::string& name,
                                               const ReadLimits& limits = {});
 
-// Reads `path` and gives the module for `arch` (exact match first, then an older sm_8x with equal encodings).
-// An error lists the architectures that are there.
+// Reads `path` and gives the module for `arch`: exact match first, then an older sm_8x with equal encodings.
+// An error lists the architectures that are there. A file that holds several modules with kernels for it (a
+// program of more than one source) is refused: choose by kernel, below.
 absl::StatusOr<Module> OpenCubin(const std::string& path, uint32_t arch = 89, const ReadLimits& limits = {});
+
+// The module that has `kernel`.
+absl::StatusOr<Module> OpenCubinWith(const std::string& path, const std::string& kernel, uint32_t arch = 89,
+                                     const ReadLimits& limits = {});
+
+// All modules of the architecture that OpenCubin would take, in the file's order.
+absl::StatusOr<std::vector<Module>> OpenModules(const std::string& path, uint32_t arch = 89,
+                                                const ReadLimits& limits = {});
 
 }  // namespace sm89::cubin
