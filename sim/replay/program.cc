@@ -1,0 +1,211 @@
+#include "sim/replay/program.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sim/base/digest.h"
+#include "sim/base/fault.h"
+#include "sim/base/status_macros.h"
+#include "sim/launch/launch.h"
+
+namespace sm89 {
+namespace {
+
+using Json = nlohmann::json;  // keys sorted: one program, one text
+
+constexpr std::string_view kMagic{"SM89PRG\n", 8};
+constexpr int kFormatVersion = 1;
+
+absl::StatusOr<std::string> ReadFile(const std::string& path, const std::string& what) {
+  std::error_code error;
+  const uint64_t size = std::filesystem::file_size(path, error);
+  Fault fault;
+  fault.file = path;
+  fault.field = what;
+  if (error) {
+    fault.expected = "a readable file";
+    fault.message = error.message();
+    return InputError(absl::StatusCode::kNotFound, fault);
+  }
+  if (size > kMaxProgramBytes) {
+    fault.value = absl::StrCat(size, " bytes");
+    fault.expected = absl::StrCat("at most ", kMaxProgramBytes, " bytes");
+    fault.message = "the file is too large for a program";
+    return InputError(absl::StatusCode::kResourceExhausted, fault);
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes(size, '\0');
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(size))) {
+    fault.expected = "a readable file";
+    fault.message = "cannot be read";
+    return InputError(absl::StatusCode::kUnavailable, fault);
+  }
+  return bytes;
+}
+
+absl::Status BadPackage(const std::string& name, const std::string& field, const std::string& why) {
+  Fault fault;
+  fault.file = name;
+  fault.field = field;
+  fault.expected = "a program package as 'sm89 submit --cubin' writes it";
+  fault.message = why;
+  return InputError(absl::StatusCode::kInvalidArgument, fault);
+}
+
+// The files of one map of names to byte strings.
+absl::Status ReadFiles(const Json& json, const std::string& name, const char* key,
+                       std::map<std::string, std::string>* files) {
+  const auto at = json.find(key);
+  if (at == json.end() || !at->is_object()) return BadPackage(name, key, "the map of files is missing");
+  for (const auto& [file, bytes] : at->items()) {
+    if (!bytes.is_binary()) return BadPackage(name, absl::StrCat(key, ".", file), "not a byte string");
+    const auto& binary = bytes.get_binary();
+    files->emplace(file, std::string(binary.begin(), binary.end()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> TextOf(const Json& json, const std::string& name, const char* key) {
+  const auto at = json.find(key);
+  if (at == json.end() || !at->is_string()) return BadPackage(name, key, "the text is missing");
+  return at->get<std::string>();
+}
+
+Json FilesJson(const std::map<std::string, std::string>& files) {
+  Json json = Json::object();
+  for (const auto& [name, bytes] : files) {
+    json[name] = Json::binary(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+  }
+  return json;
+}
+
+absl::Status WrongPair(const ProgramPaths& paths, const std::string& expected, const std::string& why) {
+  Fault fault;
+  fault.file = paths.launches;
+  fault.expected = expected;
+  fault.message = why;
+  return InputError(absl::StatusCode::kInvalidArgument, fault);
+}
+
+// Adds the modules and raw files of the selected launches.
+absl::Status AddFiles(const ProgramPaths& paths, const std::vector<const launch::LaunchSpec*>& selected,
+                      Program* program) {
+  const std::filesystem::path folder = std::filesystem::path(paths.launches).parent_path();
+  uint64_t total = program->launch_text.size();
+  const auto add = [&](std::map<std::string, std::string>* files, const std::string& key,
+                       const std::string& path, const std::string& what) -> absl::Status {
+    if (files->contains(key)) return absl::OkStatus();
+    ASSIGN_OR_RETURN(std::string bytes, ReadFile(path, what));
+    total += bytes.size();
+    if (total > kMaxProgramBytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(paths.launches, ": its files take more than ", kMaxProgramBytes, " bytes"));
+    }
+    files->emplace(key, std::move(bytes));
+    return absl::OkStatus();
+  };
+  for (const launch::LaunchSpec* spec : selected) {
+    const std::string path =
+        paths.cubin.empty() ? launch::CubinPath(paths.cubin_folder, spec->module, paths.arch) : paths.cubin;
+    RETURN_IF_ERROR(add(&program->modules, paths.cubin.empty() ? spec->module : "", path, "cubin"));
+    for (const launch::BufferSpec& buffer : spec->buffers) {
+      if (buffer.generator.init != launch::Init::kFile) continue;
+      const std::string key = std::filesystem::path(buffer.generator.file)
+                                  .lexically_relative(folder.empty() ? "." : folder)
+                                  .generic_string();
+      RETURN_IF_ERROR(add(&program->raw_files, key, buffer.generator.file, "buffer " + buffer.name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Program> CollectProgram(const ProgramPaths& paths) {
+  ASSIGN_OR_RETURN(const launch::LaunchFile file, launch::ReadLaunches(paths.launches));
+  if (file.is_manifest && paths.cubin_folder.empty()) {
+    return WrongPair(paths, "a folder of cubins (--cubin-dir)",
+                     "a manifest names its modules; one cubin does not hold them");
+  }
+  if (!file.is_manifest && paths.cubin.empty()) {
+    return WrongPair(paths, "the cubin of its kernels (--cubin)", "a launch file needs one cubin");
+  }
+  ASSIGN_OR_RETURN(const std::vector<const launch::LaunchSpec*> selected, file.Select(paths.cases));
+  Program program;
+  program.arch = paths.arch;
+  program.cases = paths.cases;
+  program.launch_name = std::filesystem::path(paths.launches).filename().string();
+  program.name =
+      paths.cubin.empty() ? program.launch_name : std::filesystem::path(paths.cubin).filename().string();
+  ASSIGN_OR_RETURN(program.launch_text, ReadFile(paths.launches, "launches"));
+  RETURN_IF_ERROR(AddFiles(paths, selected, &program));
+  return program;
+}
+
+std::string EncodeProgram(const Program& program) {
+  Json json;
+  json["version"] = kFormatVersion;
+  json["name"] = program.name;
+  json["arch"] = program.arch;
+  json["launch_name"] = program.launch_name;
+  json["launch_text"] = program.launch_text;
+  json["cases"] = program.cases;
+  json["modules"] = FilesJson(program.modules);
+  json["raw_files"] = FilesJson(program.raw_files);
+  const std::vector<uint8_t> body = Json::to_cbor(json);
+  std::string bytes(kMagic);
+  bytes.append(body.begin(), body.end());
+  return bytes;
+}
+
+absl::StatusOr<Program> DecodeProgram(std::string_view bytes, const std::string& name) {
+  if (bytes.substr(0, kMagic.size()) != kMagic) return BadPackage(name, "", "not a program package");
+  bytes.remove_prefix(kMagic.size());
+  const Json json = Json::from_cbor(bytes.begin(), bytes.end(), /*strict=*/true, /*allow_exceptions=*/false);
+  if (!json.is_object()) return BadPackage(name, "", "the package is damaged");
+  if (const auto version = json.find("version"); version == json.end() || *version != kFormatVersion) {
+    return BadPackage(name, "version", absl::StrCat("only version ", kFormatVersion, " is known"));
+  }
+  Program program;
+  const auto arch = json.find("arch");
+  if (arch == json.end() || !arch->is_number_unsigned() || arch->get<uint64_t>() > 999) {
+    return BadPackage(name, "arch", "no architecture number");
+  }
+  program.arch = arch->get<uint32_t>();
+  ASSIGN_OR_RETURN(program.name, TextOf(json, name, "name"));
+  ASSIGN_OR_RETURN(program.launch_name, TextOf(json, name, "launch_name"));
+  ASSIGN_OR_RETURN(program.launch_text, TextOf(json, name, "launch_text"));
+  if (const auto cases = json.find("cases"); cases != json.end() && cases->is_array()) {
+    for (const Json& one : *cases) {
+      if (!one.is_string()) return BadPackage(name, "cases", "a case is not a text");
+      program.cases.push_back(one.get<std::string>());
+    }
+  }
+  RETURN_IF_ERROR(ReadFiles(json, name, "modules", &program.modules));
+  RETURN_IF_ERROR(ReadFiles(json, name, "raw_files", &program.raw_files));
+  return program;
+}
+
+absl::StatusOr<Program> ReadProgramFile(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, "program"));
+  return DecodeProgram(bytes, std::filesystem::path(path).filename().string());
+}
+
+bool IsProgramFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  char head[kMagic.size()] = {};
+  return in.read(head, sizeof head) && std::string_view(head, sizeof head) == kMagic;
+}
+
+std::string ProgramDigest(const Program& program) {
+  Program nameless = program;
+  nameless.name.clear();
+  nameless.launch_name.clear();
+  return Sha256Hex(EncodeProgram(nameless));
+}
+
+}  // namespace sm89
