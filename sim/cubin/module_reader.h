@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "sim/cubin/debug_line.h"
 #include "sim/cubin/elf.h"
 #include "sim/cubin/module.h"
 #include "sim/cubin/reader.h"
@@ -67,6 +68,7 @@ class ModuleReader {
 
   // read_lines.cc
   absl::Status ReadLines();
+  absl::StatusOr<std::map<uint64_t, LineAddress>> LineAddresses(uint32_t section);
 
   ElfFile elf_;
   const ReadLimits limits_;

@@ -101,6 +101,15 @@ bool HasKernels(const Module& module) {
                      [](const Function& f) { return f.is_kernel; });
 }
 
+// A linked program also carries the relocatable objects it was linked from: they are not for running.
+void DropLinkedObjects(std::vector<Module>& modules) {
+  const bool is_linked = std::any_of(modules.begin(), modules.end(), [](const Module& module) {
+    return !module.relocatable && !module.functions.empty();
+  });
+  if (!is_linked) return;
+  std::erase_if(modules, [](const Module& module) { return module.relocatable; });
+}
+
 std::string KernelNames(const std::vector<Module>& modules) {
   constexpr size_t kShown = 20;
   std::vector<std::string> names;
@@ -158,6 +167,7 @@ absl::StatusOr<std::vector<Module>> OpenModules(const std::string& path, uint32_
     if (!module.ok()) return module.status();
     modules.push_back(*std::move(module));
   }
+  DropLinkedObjects(modules);
   if (modules.size() == 1) {
     const absl::Status status = AddPtx(*entries, path, limits, modules[0]);
     if (!status.ok()) return status;
