@@ -229,6 +229,7 @@ enum class Field : uint8_t {
   kMmaSparse,     // 1 = SP
   kMmaSparseFmt,  // 0 TID, 1 REGOFFSET
   kMmaBop,        // BMMA: 0 XOR, 2 AND
+  kMmaPopc,       // BMMA: 1 = POPC
   kMmaSat,
   kMmaColB,
   kMatrixSize,  // LDSM/MOVM: LdsmSize
@@ -405,7 +406,8 @@ enum AtomOp : uint32_t {
   kAopXor = 7,
   kAopExch = 8,
   kAopArriveOrSafeAdd = 9,
-  kAopPopcInc = 10
+  kAopPopcInc = 10,
+  kAopPopcIncSm90 = 11
 };
 enum BarMode : uint32_t { kBarSync = 0, kBarArv = 1, kBarRed = 2, kBarScan = 3, kBarSyncAll = 4 };
 

@@ -86,7 +86,7 @@ enum class Slot : uint8_t {
   kScale,    // LEA: shift
   kExtract,  // F2FP: half select; sparse MMA: metadata id
   kImm,      // whatever other immediate a form has (PixMask, BPT, PMTRIG, SHFL's packed c ...)
-  kImm2,     // second immediate of such a form (second half of an FP16 pair)
+  kImm2,     // second immediate of such a form: bits [47:32] of an FP16 pair whose [63:48] are kB or kC
   kBank,     // TEX family: constant bank of the handle
   kIndex,    // TEX family: its offset
   kMask,     // TEX family: component mask
@@ -100,7 +100,9 @@ struct Operand {
   bool abs = false;    // |..|
   bool inv = false;    // bitwise ~ of an integer, ! of a predicate
   bool reuse = false;  // .reuse: the register-file cache keeps it
-  uint8_t regs = 0;    // consecutive registers read or written (0 for what is not a register file operand)
+  // Consecutive registers read or written; of a constant: 32-bit words read. 1 for predicates, 0 for the
+  // rest.
+  uint8_t regs = 0;
   uint16_t index = 0;
   int64_t value = 0;
 
@@ -121,6 +123,7 @@ struct Control {
   uint8_t read_counter = 7;   // 7 = none
   uint8_t wait_mask = 0;
   uint8_t reuse_mask = 0;  // bit 0 = A, 1 = B, 2 = C
+  uint8_t pm = 0;          // bits [103:102], performance-monitor trigger
 };
 
 struct Form;  // form_table.h
@@ -131,7 +134,8 @@ struct Instruction {
   Word128 word;
   const Form* form = nullptr;  // never null in a decoded instruction
   Op op = Op::kNop;
-  uint8_t guard = 7;  // @P / @UP index, 7 = always
+  uint32_t arch = 89;  // it was decoded for
+  uint8_t guard = 7;   // @P / @UP index, 7 = always
   bool guard_not = false;
   bool guard_uniform = false;  // the guard is a uniform predicate (uniform datapath instructions)
   uint8_t num_operands = 0;
