@@ -13,8 +13,9 @@ enum class MmaMode : uint8_t {
   // rounding
   // in between.
   kHardware,
-  // Reference: every product and sum exact, one rounding to nearest at the end of each dot product.
-  kExact,
+  // Reference: one FP32 fused multiply-add a product, in k order, each rounded to nearest (FP16 results: once
+  // more).
+  kFmaChain,
 };
 
 // Each pointer is a row of 32 lanes. D may overlay A, B, C or E. Unused pointers may be null.
@@ -28,6 +29,9 @@ struct MmaRegs {
 
 // Precondition: IsSupported(desc).
 void Mma(const MmaDesc& desc, const MmaRegs& regs, MmaMode mode = MmaMode::kHardware);
+
+// The hardware model without wide vector instructions, for tests; float types only.
+void MmaPortable(const MmaDesc& desc, const MmaRegs& regs);
 
 // LDSM: rows[i] = the 8 rows' 16 bytes of matrix i (128 bytes, row after row), as read at the lanes'
 // addresses; dst[i] = register row i.
