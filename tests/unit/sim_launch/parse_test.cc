@@ -1,7 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -207,6 +208,15 @@ TEST(ParseLaunches, AManifestNeedsModulesAndAWayToCompare) {
                 .field,
             "cases[0].module");
   EXPECT_EQ(OnlyFault(R"({"module":"m","kernel":"k","grid":[1],"block":[1],"args":[]})").field, "module");
+}
+
+TEST(ParseLaunches, TheDocumentedExampleIsALaunchFile) {
+  std::ifstream in(SM89_SOURCE_DIR "/sim/launch/LAUNCH.md");
+  const std::string page((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const size_t from = page.find("```json\n") + 8;
+  const auto file = Parse(page.substr(from, page.find("```", from) - from));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->launches[0].buffers.size(), 2u);
 }
 
 TEST(Select, KeepsTheOrderAskedForAndNamesTheNearestIds) {
