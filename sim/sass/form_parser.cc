@@ -52,7 +52,7 @@ constexpr Name kNames[] = {
     {"Lut", Slot::kLut, "I79:72", "I79:72"},
     {"Lut2", Slot::kLut2, "I23:16", "I23:16"},
     {"Scale", Slot::kScale, "I79:75", "I79:75"},
-    {"Half", Slot::kExtract, "I88", "", false, -1, -1, "?0"},
+    {"Half", Slot::kExtract, "I88", "", false, -1, -1, "!"},
     {"Id", Slot::kExtract, "I49:48", ""},
     {"Imm", Slot::kImm, "I63:32", ""},
     {"Bank", Slot::kBank, "I58:54", ""},
@@ -198,8 +198,9 @@ class RowExpander {
     return ParseBits(std::string(text.substr(0, place)) + bits);
   }
 
-  void AddModifier(std::string_view token) {
+  void AddModifier(std::string_view token, bool is_operand = false) {
     ModifierSpec modifier;
+    modifier.is_operand = is_operand;
     const size_t slash = token.find('/');
     if (slash != std::string_view::npos) {
       modifier.attached = true;
@@ -234,7 +235,7 @@ class RowExpander {
       spec.text = std::string(token.substr(1));
       form_.operands.push_back(std::move(spec));
     } else if (token[0] == '{') {
-      AddModifier(token.substr(1, token.size() - 2));
+      AddModifier(token.substr(1, token.size() - 2), true);
       OperandSpec spec;
       spec.modifier = static_cast<int>(form_.modifiers.size()) - 1;
       form_.operands.push_back(std::move(spec));
@@ -338,6 +339,7 @@ class RowExpander {
       case Source::kConst:
         Place("CB53:40/58:54", name, spec);
         spec.scale = 4;
+        spec.spaced = flags.find('p') != std::string_view::npos;
         break;
       case Source::kUReg:
         Place("UR37:32", name, spec);
@@ -420,6 +422,9 @@ class RowExpander {
           break;
         case 'y':
           spec.indexes = true;
+          break;
+        case '!':
+          spec.never_printed = true;
           break;
         case 'j':
           spec.joined = true;

@@ -12,7 +12,8 @@
 //              flags: n neg, a abs, i inverted, r reuse; f d p s u immediate as FP32, FP64, FP16 pair,
 //              signed, unsigned; v sign bits of the packed FP16 place; ?N hidden when it is the default (PT,
 //              RZ or the number N); *X registers (a digit or a rule, see RegsRule); z offset is unsigned when
-//              A is RZ; xN scaled by N; y the index of the constant that follows; j no comma before it.
+//              A is RZ; xN scaled by N; y the index of the constant that follows; j no comma before it; !
+//              never printed.
 //   modifiers  in printing order: key@bits (a key of modifier_table.cc), key=value (implied by the opcode),
 //              .TEXT (printed), each with SLOT/ in front when it is printed after that operand.
 //              bits: "80", "79:78", "85+78" (most significant first); $B, $C: swizzle bits of that source's
@@ -83,7 +84,8 @@ struct ModifierSpec {
   uint32_t constant = 0;
   const NameList* list = nullptr;
   std::string text;
-  bool attached = false;  // printed after operand `slot`
+  bool attached = false;    // printed after operand `slot`
+  bool is_operand = false;  // printed in an operand's place
   Slot slot = Slot::kD;
 
   uint32_t Of(const Word128& word) const {
@@ -104,6 +106,8 @@ struct OperandSpec {
   bool unsigned_if_rz = false;  // z
   bool indexes = false;         // y: printed inside the constant that follows
   bool joined = false;          // j: no comma before it
+  bool spaced = false;          // a constant printed as c[0x0] [0x4], as FP16 forms are
+  bool never_printed = false;   // !
   bool hide = false;            // ?
   int64_t hide_value = 0;
   bool opens = false, closes = false;  // of [ ]

@@ -81,7 +81,7 @@ const Row kInteger[] = {
     // sm_90
     {Op::kViadd, "036/28ac", "D A:nr B:nru", "", "", 90},
     {Op::kVimnmx, "048/28ac", "D A:r B:rs Pp", "fmtb@72", "83:81=7 86:84=7", 90},
-    {Op::kViaddmnmx, "046/28ac", "D A:r B:rs C:r Pp", "fmtb@72", "", 90},
+    {Op::kViaddmnmx, "046/28ac", "D A:r B:ru C:r Pp", "fmtb@72", "", 90},
 };
 
 }  // namespace

@@ -40,14 +40,16 @@ const Row kConvert[] = {
     {Op::kF2fp, "03e/28ac", "D A:r B:rf",
      "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79", "90:89=0 78=0 71:64=255"},
     {Op::kF2fp, "03e/28ac", "D B:ru C:r Half",
-     "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79", "90:89=0 78=1 31:24=255"},
+     "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79 B/hsel1@88",
+     "90:89=0 78=1 31:24=255"},
     {Op::kF2fp, "03e/28ac", "D B:ru Half",
-     "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79",
+     "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79 B/hsel1@88",
      "90:89=1 78=0 31:24=255 71:64=255"},
     {Op::kF2fp, "03e/28ac", "D B:ru C:r Half",
-     "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79", "90:89=2 78=0 31:24=255"},
+     "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79 B/hsel1@88",
+     "90:89=2 78=0 31:24=255"},
     {Op::kF2fp, "03e/28ac", "D A:r B:rf C:r Half",
-     "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79", "90:89=2 78=1"},
+     "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79 B/hsel1@88", "90:89=2 78=1"},
 };
 
 const Row kTensor[] = {

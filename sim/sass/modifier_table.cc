@@ -53,6 +53,7 @@ const Entry kEntries[] = {
     {"scale", Field::kMulScale, "-,D8,D4,D2,,M2,M4,M8"},
     {"mufu", Field::kMufuOp, "COS,SIN,EX2,LG2,RCP,RSQ,RCP64H,RSQ64H,SQRT,TANH,-,-,-,-,-,-"},
     {"width", Field::kHalfWidth, ",F16"},
+    {"hsel1", Field::kHalfSel, ",H1"},
     {"hsel", Field::kHalfSel, ",H1,-,-"},
     {"ofmt", Field::kHalfFmt, ",F32"},
     {"ofmt8", Field::kHalfFmt, ",F32,BF16_V2,E6M9_V2"},
