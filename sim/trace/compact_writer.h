@@ -4,22 +4,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "sim/trace/trace_types.h"
+#include "sim/trace/trace_source.h"
 
 namespace sm89 {
-
-// One executed warp instruction as the writer takes it.
-struct DynInstRecord {
-  uint32_t static_id = 0;  // from AddStatic
-  LaneMask mask = 0;
-  // One address a lane of `mask`, lowest first; empty when the instruction has none in the trace.
-  std::span<const uint64_t> addresses;
-};
 
 struct WrittenTrace {
   std::string digest;  // SHA-256 (hex) over the canonical content: independent of compression level,

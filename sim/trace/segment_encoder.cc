@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "sim/trace/byte_io.h"
-#include "sim/trace/format.h"
 
 namespace sm89 {
 namespace {
@@ -33,11 +31,6 @@ void CtaShapes::Clear() {
   numbers_.clear();
   codes_.clear();
   lanes_.clear();
-}
-
-bool SegmentEncoder::Full() const {
-  return segment_.instructions >= kSegmentInstructions || segment_.bytes() >= kSegmentBytes ||
-         new_lanes_ >= kSegmentShapeLanes || used_lanes_ >= kSegmentUsedLanes;
 }
 
 void SegmentEncoder::AddPlain(uint32_t stream_id, LaneMask mask) {
@@ -77,58 +70,68 @@ void SegmentEncoder::AddAccess(uint32_t stream_id, LaneMask mask, uint32_t slot,
     op |= kOpJump;
     AppendZigzag(&segment_.aux, JumpFrom(previous_id_, stream_id));
   }
-  SlotPredictor& state = Slot(slot, base);
-  bool is_new = false;
-  const uint32_t local = LocalShape(shape, mask, &is_new);
-  if (local != state.shape) {
+  SlotState& state = Slot(slot, base);
+  if (shape != state.shape) {
+    bool is_new = false;
+    const uint32_t local = LocalShape(shape, mask, &is_new);
     op |= kOpShape;
     AppendVarint(&segment_.aux, is_new ? 0 : uint64_t{local} + 1);
-    state.shape = local;
+    state.shape = shape;
   }
-  if (const uint64_t residual = base - state.Guess(); residual != 0) {
+  if (const uint64_t residual = base - state.predictor.Guess(); residual != 0) {
     op |= kOpResidual;
     AppendZigzag(&segment_.aux, residual);
   }
-  state.Learn(base);
+  state.predictor.Learn(base);
   segment_.ops.push_back(static_cast<char>(op));
   previous_id_ = stream_id;
   mask_ = mask;
 }
 
-SlotPredictor& SegmentEncoder::Slot(uint32_t slot, uint64_t base) {
+SegmentEncoder::SlotState& SegmentEncoder::Slot(uint32_t slot, uint64_t base) {
   if (slots_.size() <= slot) slots_.resize(slot + 1);
-  SlotPredictor& state = slots_[slot];
+  SlotState& state = slots_[slot];
   if (state.shape == UINT32_MAX) {
-    state.last = base;
+    state.predictor.last = base;
     segment_.first_bases.push_back({slot, base});
   }
   return state;
 }
 
 uint32_t SegmentEncoder::LocalShape(uint32_t shape, LaneMask mask, bool* is_new) {
-  if (local_shapes_.size() <= shape) local_shapes_.resize(shape + 1, UINT32_MAX);
-  uint32_t& local = local_shapes_[shape];
-  *is_new = local == UINT32_MAX;
-  if (*is_new) {
-    local = static_cast<uint32_t>(segment_.shapes.size());
+  const auto [it, added] = local_shapes_.try_emplace(shape, static_cast<uint32_t>(segment_.shapes.size()));
+  *is_new = added;
+  if (added) {
     segment_.shapes.push_back(shape);
     used_lanes_ += static_cast<uint32_t>(std::popcount(mask));
   }
-  return local;
+  return it->second;
 }
 
-EncodedSegment SegmentEncoder::Take() {
-  for (const FirstBase& first : segment_.first_bases) slots_[first.slot] = SlotPredictor{};
-  for (const uint32_t shape : segment_.shapes) local_shapes_[shape] = UINT32_MAX;
+const EncodedSegment& SegmentEncoder::Close() {
   std::sort(segment_.first_bases.begin(), segment_.first_bases.end(),
             [](const FirstBase& a, const FirstBase& b) { return a.slot < b.slot; });
+  return segment_;
+}
+
+void SegmentEncoder::Restart() {
+  for (const FirstBase& first : segment_.first_bases) slots_[first.slot] = SlotState{};
+  local_shapes_.clear();
+  segment_.instructions = 0;
+  segment_.ops.clear();
+  segment_.aux.clear();
+  segment_.shapes.clear();
+  segment_.first_bases.clear();
   previous_id_ = UINT32_MAX;
   mask_ = ~LaneMask{0};
   run_ = 0;
   new_lanes_ = 0;
   used_lanes_ = 0;
-  EncodedSegment done = std::move(segment_);
-  segment_ = EncodedSegment{};
+}
+
+EncodedSegment SegmentEncoder::Take() {
+  EncodedSegment done = Close();
+  Restart();
   return done;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "sim/base/types.h"
 #include "sim/trace/base_predictor.h"
+#include "sim/trace/format.h"
 
 namespace sm89 {
 
@@ -21,7 +22,7 @@ struct EncodedSegment {
   uint32_t instructions = 0;
   std::string ops;                     // control bytes
   std::string aux;                     // their operands
-  std::vector<uint32_t> shapes;        // shape numbers of the CTA, in the order of first use
+  std::vector<uint32_t> shapes;        // the caller's shape numbers, in the order of first use
   std::vector<FirstBase> first_bases;  // by slot, ascending
 
   uint64_t bytes() const { return ops.size() + aux.size(); }
@@ -50,7 +51,7 @@ class CtaShapes {
 
 class SegmentEncoder {
  public:
-  // `shape` is a CtaShapes number.
+  // `shape` is the caller's number of the shape, below UINT32_MAX: equal numbers mean equal shapes.
   void AddPlain(uint32_t stream_id, LaneMask mask);
   void AddAccess(uint32_t stream_id, LaneMask mask, uint32_t slot, uint32_t shape, uint64_t base);
   // Addresses that shapes first used here hold.
@@ -58,12 +59,22 @@ class SegmentEncoder {
 
   bool empty() const { return segment_.instructions == 0; }
   // True when the segment should end before the next instruction.
-  bool Full() const;
-  // Ends the segment and starts the next one.
+  bool Full() const {
+    return segment_.instructions >= kSegmentInstructions || segment_.bytes() >= kSegmentBytes ||
+           new_lanes_ >= kSegmentShapeLanes || used_lanes_ >= kSegmentUsedLanes;
+  }
+  // Ends the segment; the reference holds until Restart, which starts the next one.
+  const EncodedSegment& Close();
+  void Restart();
+  // Both, with a copy that takes no more memory than it needs.
   EncodedSegment Take();
 
  private:
-  SlotPredictor& Slot(uint32_t slot, uint64_t base);
+  struct SlotState {
+    SlotPredictor predictor;
+    uint32_t shape = UINT32_MAX;  // the caller's number of the shape used last
+  };
+  SlotState& Slot(uint32_t slot, uint64_t base);
   uint32_t LocalShape(uint32_t shape, LaneMask mask, bool* is_new);
 
   EncodedSegment segment_;
@@ -72,8 +83,8 @@ class SegmentEncoder {
   uint32_t run_ = 0;  // length of the run that the last control byte states; 0 = no run
   uint32_t new_lanes_ = 0;
   uint32_t used_lanes_ = 0;  // addresses held by the shapes in segment_.shapes
-  std::vector<SlotPredictor> slots_;
-  std::vector<uint32_t> local_shapes_;  // CTA number -> place in segment_.shapes; UINT32_MAX = not there
+  std::vector<SlotState> slots_;
+  absl::flat_hash_map<uint32_t, uint32_t> local_shapes_;  // caller's number -> place in segment_.shapes
 };
 
 }  // namespace sm89

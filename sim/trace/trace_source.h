@@ -41,6 +41,15 @@ struct DynInst {
   uint64_t base = 0;                   // address of the lowest active lane
 };
 
+// One executed warp instruction as it is written or recorded.
+struct DynInstRecord {
+  // From CompactWriter::AddStatic; of a CtaRecorder: place in the kernel's static table.
+  uint32_t static_id = 0;
+  LaneMask mask = 0;
+  // One address a lane of `mask`, lowest first; empty when the instruction has none in the trace.
+  std::span<const uint64_t> addresses;
+};
+
 class CtaTrace;
 
 // Walks one warp's instructions in order. Cheap to advance (no heap use but at a chunk border).

@@ -83,7 +83,10 @@ absl::Status TraceStore::ReadTables() {
   if (!DecodeStaticTables(statics, &tables_)) return malformed(2);
   if (!DecodeKernels(kernels, tables_.size(), &kernels_)) return malformed(1);
   if (!DecodeSet(set, kernels_.size(), &info_)) return malformed(0);
-  for (const KernelRecord& k : kernels_) {
+  const bool emulated = std::any_of(info_.marks.begin(), info_.marks.end(),
+                                    [](const TraceMark& mark) { return mark.kind == kEmulatedMark; });
+  for (KernelRecord& k : kernels_) {
+    if (emulated) k.info.origin = KernelOrigin::kCubin;
     info_.kernels.push_back(k.info);
     slots_of_kernel_.push_back(tables_[k.table].num_slots);
   }

@@ -45,6 +45,9 @@ struct StaticInst {
   friend bool operator==(const StaticInst&, const StaticInst&) = default;
 };
 
+// What a kernel's instructions were taken from. A compact file tells it by its marks (kEmulatedMark).
+enum class KernelOrigin : uint8_t { kTrace, kCubin };
+
 // Where the header's launch parameters and the run's marks live.
 struct KernelInfo {
   std::string name;  // bytes as in the trace; may be any bytes but NUL and newline
@@ -61,8 +64,10 @@ struct KernelInfo {
   std::string nvbit_version;
   std::string tracer_version;  // "1.2", "3".."6", "" = none given
   bool has_lineinfo = false;
+  KernelOrigin origin = KernelOrigin::kTrace;
 
-  // Filled while reading.
+  // Filled while reading. Instruction counts of a kernel that is executed while it is simulated
+  // (TraceSource::live) stay 0: nobody knows them before.
   uint64_t num_ctas = 0;                 // CTAs present in the trace
   uint64_t grid_ctas = 0;                // CTAs that the grid asks for
   uint64_t warp_instructions = 0;        // masked-off ones included
@@ -91,9 +96,13 @@ struct TraceCommand {
   friend bool operator==(const TraceCommand&, const TraceCommand&) = default;
 };
 
-// A guess or a concession that the user asked for; shown in every result made from the trace.
+// Kind of the mark of a set whose kernels an emulator executed from their machine code.
+inline constexpr const char* kEmulatedMark = "emulated";
+
+// A guess or a concession that the user asked for, or how the instructions came about; shown in every result
+// made from the trace.
 struct TraceMark {
-  std::string kind;    // "foreign_arch", "allow_partial", "unknown_as_nop"
+  std::string kind;    // "foreign_arch", "allow_partial", "unknown_as_nop", "emulated"
   std::string detail;  // one sentence with counts
   uint64_t count = 0;
 
