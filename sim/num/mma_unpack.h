@@ -11,6 +11,9 @@ namespace sm89::num {
 inline constexpr int kMmaRowsMax = 16;
 inline constexpr int kMmaStoredMax = 64;  // stored columns of A: int4 sparse 128 / 2
 inline constexpr int kMmaColsMax = 128;   // rows of B
+inline constexpr int kMmaFloatStoredMax =
+    32;  // stored columns of A in floating-point shapes: FP8 sparse 64 / 2
+inline constexpr int kMmaFloatColsMax = 64;
 inline constexpr int kMmaN = 8;
 
 // Calls take(row, col, word, shift) for every element of A (rows = m) or of B transposed (rows = n), at most
