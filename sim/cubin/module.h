@@ -39,6 +39,7 @@ enum class SymbolPlace {
 // Relocation types met in sm_8x and sm_90 files. The meaning is read off the instructions they patch: the
 // low and the high half of an address in bits 63:32 (MOV), a whole one as a branch's or call's target.
 inline constexpr uint32_t kRelocAbs64 = 0x02;       // 8 bytes of data
+inline constexpr uint32_t kRelocGeneric64 = 0x04;   // 8 bytes of data: a generic address of a variable
 inline constexpr uint32_t kRelocCodeLow32 = 0x38;   // instruction bits 63:32 = low half
 inline constexpr uint32_t kRelocCodeHigh32 = 0x39;  // instruction bits 63:32 = high half
 inline constexpr uint32_t kRelocCodeAbs47 = 0x3a;   // instruction bits 80:34: target of CALL.ABS / JMP

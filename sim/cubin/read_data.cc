@@ -177,7 +177,8 @@ absl::StatusOr<std::vector<Relocation>> ModuleReader::ConvertRelocations(const E
     relocation.type = entry.type;
     relocation.symbol = NameOf(entry.symbol);
     relocation.addend = entry.addend;
-    if (!entry.has_addend && entry.type == kRelocAbs64) {
+    const bool is_data = entry.type == kRelocAbs64 || entry.type == kRelocGeneric64;
+    if (!entry.has_addend && is_data) {
       ByteView in_place = elf_.Contents(patched).Part(entry.offset, 8);
       relocation.addend = static_cast<int64_t>(in_place.U64());
     }
