@@ -22,6 +22,7 @@ const Row kMemory[] = {
     {Op::kSts, "0388", "[ A Off:z ] B:*z", "sz128@75:73 A/stride@79:78"},
     {Op::kSts, "1988", "[ A Ua=UR69:64 Off ] B:*z", "sz128@75:73 A/stride@79:78"},
     {Op::kLdsm, "083b", "D:*l [ A Off:z ]", "msz@77:75 lmode@79:78 mnum@73:72"},
+    {Op::kLdsm, "183b", "D:*l [ A Ua=UR37:32 Off ]", "msz@77:75 lmode@79:78 mnum@73:72"},
     {Op::kLdgsts, "1fae", "[ SharedA=R23:16 SharedOff=S63:44:z ] [ A:*g Ua=UR69:64 Off=S43:32 ] Pnz=P89:87:?",
      "raw1@83 .E loc@81 cop@86:84 ltc@72:71 gsz@75:73 fill@82 mem@80:77 desc@76 A/ra64@70 l2@101"},
     {Op::kLdc, "0b82", "D:*z A:y C=CB53:38/58:54", "ad@79:78 sz64@75:73"},
