@@ -22,6 +22,13 @@ struct alignas(64) Row {
   std::array<uint32_t, kWarpSize> lane{};
 };
 
+// Bit of each lane, for loops that go from masks to rows and back.
+inline constexpr std::array<uint32_t, kWarpSize> kLaneBit = [] {
+  std::array<uint32_t, kWarpSize> bits{};
+  for (int i = 0; i < kWarpSize; ++i) bits[i] = 1u << i;
+  return bits;
+}();
+
 // Rows of a warp: registers 0..n-1, then kZeroRows that stay 0 (RZ as a source, also of pairs and quads),
 // then kTrashRows that nobody reads (RZ as a destination).
 inline constexpr uint32_t kZeroRows = 8;
@@ -86,6 +93,7 @@ struct Exec {
   uint32_t pc = 0;  // instruction numbers
   uint32_t next_pc = 0;
   bool stop = false;
+  bool end_turn = false;  // another warp runs next
 };
 
 // --- Reading. `part` is the register of a pair or quad. ---
@@ -141,9 +149,10 @@ inline void WriteRow(Exec& x, uint32_t row, const Row& value) {
     d = value;
     return;
   }
-  for (LaneMask m = x.lanes; m != 0; m &= m - 1) {
-    const int i = __builtin_ctz(m);
-    d.lane[i] = value.lane[i];
+  // A blend, not a walk over set bits: compilers turn it into vector code.
+  for (int i = 0; i < kWarpSize; ++i) {
+    const uint32_t take = (x.lanes & kLaneBit[i]) != 0 ? ~0u : 0u;
+    d.lane[i] = (d.lane[i] & ~take) | (value.lane[i] & take);
   }
 }
 

@@ -1,0 +1,228 @@
+// IMAD, IDP, VABSDIFF, VABSDIFF4.
+#include "sim/emu/alu_families.h"
+#include "sim/emu/alu_lanes.h"
+#include "sim/sass/fields.h"
+
+namespace sm89::emu {
+
+namespace {
+
+using sass::Field;
+using sass::Instruction;
+using sass::Op;
+
+// a*b + c, low 32 bits; c negated, or inverted with a carry in (.X).
+void MadLow(Exec& x, const Compiled& c) {
+  Row sa, sb, sc;
+  const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
+  const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
+  const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
+  const uint32_t flip = c.mod[0], extra = c.mod[1];
+  EachLane(x, c.d, [=](int i) { return a[i] * b[i] + (d[i] ^ flip) + extra; });
+}
+
+void MadLowX(Exec& x, const Compiled& c) {
+  Row sa, sb, sc;
+  const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
+  const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
+  const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
+  const uint32_t flip = c.mod[0], extra = c.mod[1];
+  const LaneMask in = ReadPred(x, c.p);
+  EachLane(x, c.d, [=](int i) { return a[i] * b[i] + (d[i] ^ flip) + extra - LaneSelect(in, i); });
+}
+
+// a + c and a * 2^s + c: how ptxas spells moves, additions and shifts (IMAD.MOV, .IADD, .SHL).
+void MadByOne(Exec& x, const Compiled& c) {
+  Row sa, sc;
+  const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
+  const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
+  const uint32_t flip = c.mod[0], extra = c.mod[1], s = c.mod[2];
+  EachLane(x, c.d, [=](int i) { return (a[i] << s) + (d[i] ^ flip) + extra; });
+}
+
+void MadMove(Exec& x, const Compiled& c) {
+  Row sc;
+  const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
+  const uint32_t flip = c.mod[0], extra = c.mod[1];
+  EachLane(x, c.d, [=](int i) { return (d[i] ^ flip) + extra; });
+}
+
+// What a signed product's upper word lacks of the unsigned one.
+inline uint32_t SignedCorrection(uint32_t a, uint32_t b) {
+  const auto sa = static_cast<uint32_t>(static_cast<int32_t>(a) >> 31);
+  const auto sb = static_cast<uint32_t>(static_cast<int32_t>(b) >> 31);
+  return (sa & b) + (sb & a);
+}
+
+// The 64-bit sum a*b + c of WIDE (both words) and HI (the upper one).
+template <bool kSigned, bool kWide>
+void Mad64(Exec& x, const Compiled& c) {
+  Row sa, sb, sc, sd, low, high;
+  const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
+  const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
+  const uint32_t* c0 = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
+  const uint32_t* c1 = ReadRaw(x, c.src[kSrcC], 1, sd).lane.data();
+  const bool all = x.lanes == kAllLanes;
+  Row* const rows = x.w->rows + c.d;
+  uint32_t* const to0 = kWide && all ? rows[0].lane.data() : low.lane.data();
+  uint32_t* const to1 = all ? rows[kWide ? 1 : 0].lane.data() : high.lane.data();
+  SM89_LANE_LOOP
+  for (int i = 0; i < kWarpSize; ++i) {
+    const uint32_t av = a[i], bv = b[i], c0v = c0[i], c1v = c1[i];
+    const uint64_t product = static_cast<uint64_t>(av) * bv;
+    const uint32_t p0 = av * bv;
+    uint32_t p1 = static_cast<uint32_t>(product >> 32);
+    if constexpr (kSigned) p1 -= SignedCorrection(av, bv);
+    const uint32_t sum = p0 + c0v;
+    to0[i] = sum;
+    to1[i] = p1 + c1v + (sum < p0 ? 1u : 0u);
+  }
+  if (all) return;
+  if constexpr (kWide) WriteRow(x, c.d, low);
+  WriteRow(x, c.d + (kWide ? 1 : 0), high);
+}
+
+// The same with a negated or inverted addend, a carry in, a carry out (bit 64 of the unsigned sum).
+template <bool kSigned, bool kWide>
+void Mad64Carry(Exec& x, const Compiled& c) {
+  Row sa, sb, sc, sd, low, high;
+  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
+  const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
+  const Row& c0 = ReadRaw(x, c.src[kSrcC], 0, sc);
+  const Row& c1 = ReadRaw(x, c.src[kSrcC], 1, sd);
+  const uint64_t flip = c.mod[0] != 0 ? ~uint64_t{0} : 0;
+  const LaneMask in = c.mod[2] != 0 ? ReadPred(x, c.p) : 0;
+  LaneMask out = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    uint64_t product = static_cast<uint64_t>(a.lane[i]) * b.lane[i];
+    if constexpr (kSigned) {
+      product -= static_cast<uint64_t>(SignedCorrection(a.lane[i], b.lane[i])) << 32;
+    }
+    const uint64_t sum = product + (Pair(c0, c1, i) ^ flip);
+    const uint64_t total = sum + c.mod[1] + (in >> i & 1);
+    low.lane[i] = static_cast<uint32_t>(total);
+    high.lane[i] = static_cast<uint32_t>(total >> 32);
+    out |= sum < product || total < sum ? kLaneBit[i] : 0;
+  }
+  if constexpr (kWide) WriteRow(x, c.d, low);
+  WriteRow(x, c.d + (kWide ? 1 : 0), high);
+  WritePred(x, c.pu, out);
+}
+
+Handler ChooseMad(const Instruction& inst, Compiled* c) {
+  const Src& addend = c->src[kSrcC];
+  const bool carry_in = inst.Get(Field::kX) != 0;
+  const bool is_signed = inst.Get(Field::kSigned) != 0;
+  c->mod = {addend.neg || addend.inv ? ~0u : 0u, addend.neg ? 1u : 0u, carry_in ? 1u : 0u, 0};
+  const uint32_t wide = inst.Get(Field::kWide);
+  if (wide != sass::kWideLo) {
+    const bool plain = c->mod == std::array<uint32_t, 4>{} && c->pu == 7;
+    if (wide == sass::kWideWide) {
+      if (plain) return is_signed ? Mad64<true, true> : Mad64<false, true>;
+      return is_signed ? Mad64Carry<true, true> : Mad64Carry<false, true>;
+    }
+    if (plain) return is_signed ? Mad64<true, false> : Mad64<false, false>;
+    return is_signed ? Mad64Carry<true, false> : Mad64Carry<false, false>;
+  }
+  if (carry_in) return MadLowX;
+  const sass::Operand* a = inst.Find(sass::Slot::kA);
+  if (a != nullptr && a->IsZeroReg()) return MadMove;
+  const Src& factor = c->src[kSrcB];
+  if (factor.kind == Src::Kind::kFixed) {
+    const uint32_t value = factor.fixed->lane[0];
+    if (value != 0 && (value & (value - 1)) == 0) {
+      c->mod[2] = static_cast<uint32_t>(__builtin_ctz(value));
+      return MadByOne;
+    }
+  }
+  return MadLow;
+}
+
+template <typename T>
+constexpr int32_t Widen(uint32_t value, bool is_signed) {
+  return is_signed ? static_cast<int32_t>(static_cast<std::make_signed_t<T>>(value))
+                   : static_cast<int32_t>(static_cast<T>(value));
+}
+
+// Dot product of bytes (4A), or of two 16-bit halves with the lower or upper two bytes (2A).
+void DotProduct(Exec& x, const Compiled& c) {
+  Row sa, sb, sc;
+  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
+  const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
+  const Row& d = ReadInt(x, c.src[kSrcC], sc);
+  const bool four = c.mod[0] == 0, signed_a = c.mod[1] != 0, signed_b = c.mod[2] != 0;
+  const uint32_t first_byte = c.mod[3];
+  EachLane(x, c.d, [&](int i) {
+    uint32_t sum = d.lane[i];
+    for (uint32_t k = 0; k < (four ? 4u : 2u); ++k) {
+      const int32_t av = four ? Widen<uint8_t>(a.lane[i] >> (8 * k), signed_a)
+                              : Widen<uint16_t>(a.lane[i] >> (16 * k), signed_a);
+      const int32_t bv = Widen<uint8_t>(b.lane[i] >> (8 * (k + first_byte)), signed_b);
+      sum += static_cast<uint32_t>(av * bv);
+    }
+    return sum;
+  });
+}
+
+Handler ChooseDot(const Instruction& inst, Compiled* c) {
+  const uint32_t mode = inst.Get(Field::kDpMode);  // 0 4A, 1 2A.LO, 3 2A.HI
+  c->mod = {mode, inst.Get(Field::kSignedA), inst.Get(Field::kSignedB), mode == 3 ? 2u : 0u};
+  return mode == 2 ? nullptr : DotProduct;
+}
+
+template <bool kSigned>
+void AbsDiff(Exec& x, const Compiled& c) {
+  Row sa, sb, sc;
+  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
+  const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
+  const Row& d = ReadRaw(x, c.src[kSrcC], 0, sc);
+  EachLane(x, c.d, [&](int i) {
+    const uint32_t av = a.lane[i], bv = b.lane[i];
+    const bool less = kSigned ? static_cast<int32_t>(av) < static_cast<int32_t>(bv) : av < bv;
+    return (less ? bv - av : av - bv) + d.lane[i];
+  });
+}
+
+// Four bytes: their differences' sizes, or (ACC) the sum of these and c.
+void AbsDiff4(Exec& x, const Compiled& c) {
+  Row sa, sb, sc;
+  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
+  const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
+  const Row& d = ReadRaw(x, c.src[kSrcC], 0, sc);
+  const bool is_signed = c.mod[0] != 0, accumulate = c.mod[1] != 0;
+  EachLane(x, c.d, [&](int i) {
+    uint32_t out = accumulate ? d.lane[i] : 0;
+    for (int shift = 0; shift < 32; shift += 8) {
+      const int32_t diff =
+          Widen<uint8_t>(a.lane[i] >> shift, is_signed) - Widen<uint8_t>(b.lane[i] >> shift, is_signed);
+      const auto size = static_cast<uint32_t>(diff < 0 ? -diff : diff);
+      out += accumulate ? size : size << shift;
+    }
+    return out;
+  });
+}
+
+}  // namespace
+
+Handler ChooseMultiply(const Instruction& inst, Compiled* c) {
+  switch (inst.op) {
+    case Op::kImad:
+      return ChooseMad(inst, c);
+    case Op::kIdp:
+      return ChooseDot(inst, c);
+    case Op::kVabsdiff:
+      if (c->pu != 7) return nullptr;
+      return inst.Get(Field::kSigned) != 0 ? AbsDiff<true> : AbsDiff<false>;
+    case Op::kVabsdiff4: {
+      // Without ACC a third operand would be merged in; only RZ there is understood.
+      const sass::Operand* merged = inst.Find(sass::Slot::kC);
+      c->mod = {inst.Get(Field::kSigned), inst.Get(Field::kVabsRed), 0, 0};
+      if (c->pu != 7 || (c->mod[1] == 0 && merged != nullptr && !merged->IsZeroReg())) return nullptr;
+      return AbsDiff4;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace sm89::emu

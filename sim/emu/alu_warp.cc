@@ -1,0 +1,165 @@
+// SHFL, VOTE, VOTEU, MATCH, REDUX, R2UR: instructions whose lanes look at one another.
+#include <bit>
+
+#include "sim/emu/alu_families.h"
+#include "sim/emu/alu_lanes.h"
+#include "sim/emu/alu_scalar.h"
+
+namespace sm89::emu {
+
+namespace {
+
+using sass::Field;
+using sass::Instruction;
+using sass::Op;
+
+enum ShuffleMode : uint32_t { kIdx = 0, kUp = 1, kDown = 2, kBfly = 3 };
+
+struct Partner {
+  int lane;
+  bool in_range;
+};
+
+// PTX shfl.sync: c holds the bound in [4:0] and the segment mask in [12:8].
+Partner PartnerOf(uint32_t mode, int lane, uint32_t b, uint32_t c) {
+  const int segment = static_cast<int>(c >> 8 & 31), bound = static_cast<int>(c & 31);
+  const int first = lane & segment, last = first | (bound & ~segment);
+  const int distance = static_cast<int>(b & 31);
+  switch (mode) {
+    case kUp:
+      return {lane - distance, lane - distance >= last};
+    case kDown:
+      return {lane + distance, lane + distance <= last};
+    case kBfly:
+      return {lane ^ distance, (lane ^ distance) <= last};
+    default: {
+      const int target = first | (distance & ~segment);
+      return {target, target <= last};
+    }
+  }
+}
+
+// A lane whose partner is out of range, or does not execute (undefined in PTX), gets its own value.
+void Shuffle(Exec& x, const Compiled& c) {
+  Row sa, sb, sc, out;
+  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
+  const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
+  const Row& bounds = ReadRaw(x, c.src[kSrcC], 0, sc);
+  LaneMask in_range = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const Partner partner = PartnerOf(c.mod[0], i, b.lane[i], bounds.lane[i]);
+    const bool reads = partner.in_range && (x.lanes >> partner.lane & 1) != 0;
+    out.lane[i] = a.lane[reads ? partner.lane : i];
+    in_range |= partner.in_range ? kLaneBit[i] : 0;
+  }
+  WriteRow(x, c.d, out);
+  WritePred(x, c.pu, in_range);
+}
+
+enum VoteOp : uint32_t { kAll = 0, kAny = 1, kEq = 2 };
+
+bool Vote(uint32_t op, LaneMask ballot, LaneMask lanes) {
+  if (op == kAny) return ballot != 0;
+  return ballot == lanes || (op == kEq && ballot == 0);
+}
+
+void VoteLanes(Exec& x, const Compiled& c) {
+  const LaneMask ballot = ReadPred(x, c.p) & x.lanes;
+  EachLane(x, c.d, [=](int) { return ballot; });
+  WritePred(x, c.pu, Vote(c.mod[0], ballot, x.lanes) ? kAllLanes : 0);
+}
+
+void VoteUniform(Exec& x, const Compiled& c) {
+  const LaneMask ballot = ReadPred(x, c.p) & x.lanes;
+  WriteUr(x, c.d, ballot);
+  WriteUPred(x, c.pu, Vote(c.mod[0], ballot, x.lanes));
+}
+
+// Lanes of the warp that hold lane i's value.
+template <bool kAnyMode>
+void Match(Exec& x, const Compiled& c) {
+  Row s0, s1, out;
+  const Row& low = ReadRaw(x, c.src[kSrcA], 0, s0);
+  const Row& high = c.mod[0] != 0 ? ReadRaw(x, c.src[kSrcA], 1, s1) : low;
+  const auto same = [&](int i) {
+    return GatherLanes([&](int k) { return low.lane[k] == low.lane[i] && high.lane[k] == high.lane[i]; }) &
+           x.lanes;
+  };
+  if constexpr (kAnyMode) {
+    for (int i = 0; i < kWarpSize; ++i) out.lane[i] = same(i);
+    WriteRow(x, c.d, out);
+    return;
+  }
+  const bool all = x.lanes != 0 && same(std::countr_zero(x.lanes)) == x.lanes;
+  const LaneMask lanes = all ? x.lanes : 0;
+  EachLane(x, c.d, [=](int) { return lanes; });
+  WritePred(x, c.pu, all ? kAllLanes : 0);
+}
+
+enum ReduceOp : uint32_t { kAnd = 0, kOr = 1, kXor = 2, kSum = 3, kMin = 4, kMax = 5 };
+
+uint32_t Reduce(uint32_t op, bool is_signed, uint32_t a, uint32_t b) {
+  switch (op) {
+    case kAnd:
+      return a & b;
+    case kOr:
+      return a | b;
+    case kXor:
+      return a ^ b;
+    case kSum:
+      return a + b;
+    default: {
+      const bool less = is_signed ? static_cast<int32_t>(a) < static_cast<int32_t>(b) : a < b;
+      return less == (op == kMin) ? a : b;
+    }
+  }
+}
+
+void ReduceLanes(Exec& x, const Compiled& c) {
+  if (x.lanes == 0) return;
+  Row sa;
+  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
+  uint32_t value = a.lane[std::countr_zero(x.lanes)];
+  for (LaneMask rest = x.lanes & (x.lanes - 1); rest != 0; rest &= rest - 1) {
+    value = Reduce(c.mod[0], c.mod[1] != 0, value, a.lane[std::countr_zero(rest)]);
+  }
+  WriteUr(x, c.d, value);
+}
+
+// The value of the lowest executed lane (ptxas uses it on warp-uniform values). The destination predicate is
+// seen in one idiom only, REDUX.OR UR, R; R2UR P, URZ, R; @!P BRA.DIV UR: it lets the check be skipped. False
+// makes every lane do the check.
+void RowToUniform(Exec& x, const Compiled& c) {
+  if (x.lanes == 0) return;
+  Row sa;
+  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
+  WriteUr(x, c.d, a.lane[std::countr_zero(x.lanes)]);
+  WritePred(x, c.pu, 0);
+}
+
+}  // namespace
+
+Handler ChooseWarp(const Instruction& inst, Compiled* c) {
+  switch (inst.op) {
+    case Op::kShfl:
+      c->mod[0] = inst.Get(Field::kShflMode);
+      return Shuffle;
+    case Op::kVote:
+    case Op::kVoteu:
+      c->mod[0] = inst.Get(Field::kVoteOp);
+      if (c->mod[0] > kEq) return nullptr;
+      return inst.op == Op::kVote ? VoteLanes : VoteUniform;
+    case Op::kMatch:
+      c->mod[0] = inst.Get(Field::kMatch64);
+      return inst.Get(Field::kMatchAny) != 0 ? Match<true> : Match<false>;
+    case Op::kRedux:
+      c->mod = {inst.Get(Field::kReduxOp), inst.Get(Field::kSigned), 0, 0};
+      return c->mod[0] > kMax ? nullptr : ReduceLanes;
+    case Op::kR2ur:
+      return RowToUniform;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace sm89::emu
