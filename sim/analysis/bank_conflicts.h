@@ -20,7 +20,9 @@ struct BankConflict {
   uint32_t instruction = 0;
   uint8_t reads[kRegisterBanks] = {};  // ports' cycles needed in each bank after the cache
   uint8_t cached = 0;                  // operands that the cache delivered
-  uint8_t extra_cycles = 0;            // most loaded bank - 1: bubbles when nothing else hides them
+  // Port cycles of the most loaded bank beyond those of the widest operand alone: bubbles when nothing hides
+  // them (FADD with both operands in one bank 1, FFMA with three 2).
+  uint8_t extra_cycles = 0;
 };
 struct BankReport {
   std::vector<BankConflict> conflicts;  // instructions with extra_cycles > 0

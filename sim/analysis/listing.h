@@ -27,7 +27,7 @@ struct Listing {
 };
 Listing MakeListing(const Code& code, const Cfg& cfg, const Liveness& live);
 
-// "B--:R0:W1:Y:S04": wait mask, read counter, write counter, yield hint, stall cycles.
+// "[--2---:R0:W1:Y:S04]": counters waited for, read counter, write counter, may switch warps, stall cycles.
 std::string ControlText(const sass::Control& control);
 
 struct ListingOptions {

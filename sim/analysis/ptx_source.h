@@ -13,6 +13,7 @@ namespace sm89::analysis {
 
 struct PtxInstruction {
   uint32_t line = 0;                          // 1-based, of the PTX text
+  uint32_t last_line = 0;                     // of its semicolon
   std::string opcode;                         // "mad.lo.s32", without guard
   std::string text;                           // guard and operands included, one line
   uint32_t source_file = 0, source_line = 0;  // .loc in force; 0 = none
@@ -21,6 +22,7 @@ struct PtxFunction {
   std::string name;
   bool is_entry = false;
   uint32_t first_line = 0, end_line = 0;  // [first, end)
+  uint32_t depot_bytes = 0;               // of its .local variables
   std::vector<PtxInstruction> instructions;
 };
 struct PtxSource {

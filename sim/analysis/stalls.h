@@ -35,14 +35,14 @@ struct StallReport {
 };
 StallReport AnalyseStalls(const Code& code, const Cfg& cfg);
 
-// A value of a counter-tagged producer that is used in the producer's block without a wait in between, or
-// with a consumer that comes before a fixed-latency counter could be seen. Correct code has none.
+// A register that a counter-tagged producer writes and that is read or written again in the producer's block
+// with no wait for the counter in between. Correct code has none.
 struct ScoreboardFault {
   uint32_t producer = 0, consumer = 0;
   std::string reg;
 };
 struct ScoreboardCheck {
-  uint32_t uses = 0;  // uses of such values that were checked
+  uint32_t uses = 0;  // producers with such a use
   std::vector<ScoreboardFault> faults;
 };
 ScoreboardCheck CheckScoreboards(const Code& code, const Cfg& cfg);
