@@ -28,23 +28,28 @@ std::string Bits(const BitField& field) {
   return text;
 }
 
-// Why `form` is not what `word` means; empty when it is.
-std::string Mismatch(const Form& form, const Word128& word) {
+// Why a form is not what a word means. The later the step that failed, the closer the form.
+struct Mismatch {
+  int step = 0;  // 0 = it fits
+  std::string reason;
+};
+
+Mismatch Compare(const Form& form, const Word128& word) {
   const Word128 got = And(word, form.fixed_mask);
   if (got != form.fixed_value) {
     const unsigned bit = LowestBit({got.lo ^ form.fixed_value.lo, got.hi ^ form.fixed_value.hi});
-    return absl::StrCat("bit ", bit, " is ", word.Bit(bit) ? 1 : 0, ", which no form has");
+    return {1, absl::StrCat("bit ", bit, " is ", word.Bit(bit) ? 1 : 0, ", which no form has")};
   }
   const Word128 rest{word.lo & ~form.explained.lo, word.hi & ~form.explained.hi};
-  if (rest != Word128{}) return absl::StrCat("no field explains bit ", LowestBit(rest));
+  if (rest != Word128{}) return {2, absl::StrCat("no field explains bit ", LowestBit(rest))};
   for (const ModifierSpec& modifier : form.modifiers) {
     if (modifier.list == nullptr || modifier.list->names.empty()) continue;
     const uint32_t value = modifier.Of(word);
     if (value >= modifier.list->names.size() || modifier.list->names[value] == "-") {
-      return absl::StrCat("value ", value, " of bits ", Bits(modifier.bits), " has no meaning");
+      return {3, absl::StrCat("value ", value, " of bits ", Bits(modifier.bits), " has no meaning")};
     }
   }
-  return "";
+  return {};
 }
 
 int64_t SignExtend(uint64_t value, unsigned width) {
@@ -135,14 +140,18 @@ absl::StatusOr<Instruction> Decode(Word128 word, uint32_t arch) {
   }
   const auto opcode = static_cast<uint32_t>(word.Bits(0, 12) | (word.Bits(91, 1) << 12));
   std::string reason;
+  int step = 0;
   for (const Form& form : FormsOf(opcode)) {
     if (arch < form.min_arch || arch > form.max_arch) continue;
-    std::string mismatch = Mismatch(form, word);
-    if (mismatch.empty()) return Build(form, word, arch);
-    reason = absl::StrCat(std::string(Name(form.op)), ": ", mismatch);
+    const Mismatch mismatch = Compare(form, word);
+    if (mismatch.step == 0) return Build(form, word, arch);
+    if (mismatch.step <= step) continue;
+    step = mismatch.step;
+    reason = absl::StrCat(std::string(Name(form.op)), ": ", mismatch.reason);
   }
-  if (reason.empty())
+  if (step == 0) {
     reason = absl::StrFormat("opcode 0x%03x (bit 91 = %d) is unknown", opcode & 0xfff, opcode >> 12);
+  }
   return absl::InvalidArgumentError(absl::StrCat("instruction ", Text(word), " of sm_", arch, ": ", reason));
 }
 

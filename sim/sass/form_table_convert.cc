@@ -36,7 +36,7 @@ const Row kConvert[] = {
     {Op::kI2ip, "039/28ac", "D A:r B:ru C:r", "di2ip@78:76 .S32 .SAT C/hsel@73:72", "78=0"},
     {Op::kI2ip, "039/28ac", "D A:r B:ru C:r", "di2ip@78:76 .S32 .SAT C/.28", "78:77=2 73:72=3"},
     {Op::kI2ip, "039/28ac", "D A:r B:ru C:r", "di2ip@78:76 .S32 .SAT C/.24", "78:77=3 73:72=2"},
-    {Op::kF2ip, "043/28ac", "D A B:r C:r", "di2i@76:75 .F32 irnd@79:78 .NTZ", "77=0 76=0 74=1"},
+    {Op::kF2ip, "043/28ac", "D A B:r C:r", "di2i@76:75 f32@74 irnd@79:78 .NTZ", "77=0 76=0"},
     {Op::kF2fp, "03e/28ac", "D A:r B:rf",
      "satf@77 relu@75 dpack@87:86+76 spack@74:73 merge@90:89+78 rndp@81:79", "90:89=0 78=0 71:64=255"},
     {Op::kF2fp, "03e/28ac", "D B:ru C:r Half",

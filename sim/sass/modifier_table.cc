@@ -91,7 +91,7 @@ const Entry kEntries[] = {
     {"qsz", Field::kMmaSize, "16816,16832,-,-"},
     {"qspsz", Field::kMmaSize, "-,16832,16864,-"},
     {"acc", Field::kMmaAcc, "F16,F32"},
-    {"hsrc", Field::kMmaSrc, ",BF16,TF32,-"},
+    {"hsrc", Field::kMmaSrc, ",BF16,TF32,E6M9"},
     {"ia", Field::kMmaA, "U8,S8,-,-,U4,S4,-,-"},
     {"ib", Field::kMmaB, "U8,S8,-,-,U4,S4,-,-"},
     {"qa", Field::kMmaA, "E4M3,E5M2"},
@@ -193,6 +193,7 @@ const Entry kEntries[] = {
     {"clamp", Field::kClamp, "IGN,,TRAP,-"},
     {"priv", Field::kPrivate, ",PRIVATE"},
     // One bit and eight bits whose meaning is not settled; never printed.
+    {"f32", Field::kRaw, ",F32"},
     {"raw1", Field::kRaw, ","},
     {"raw8", Field::kRaw, ""},
 };
