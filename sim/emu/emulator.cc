@@ -1,0 +1,238 @@
+#include "sim/emu/emulator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "sim/base/assert.h"
+#include "sim/base/fault.h"
+#include "sim/base/status_macros.h"
+#include "sim/emu/machine.h"
+#include "sim/emu/runner.h"
+#include "sim/launch/buffers.h"
+
+namespace sm89::emu {
+
+namespace {
+
+// sm_90: the first KiB of the shared window is the system's.
+constexpr uint32_t kReservedShared90 = 1024;
+// Bank 0 below the parameters (sass.md section 4).
+constexpr uint32_t kBlockDim = 0x00, kGridDim = 0x0c, kSharedWindow = 0x18, kLocalWindow = 0x20,
+                   kStack = 0x28;
+// Environment registers 1 and 2: the cooperative grid's workspace, high word first.
+constexpr uint32_t kWorkspaceHi = 0x8c, kWorkspaceLo = 0x90;
+// Assumption from code that asks whether an address is a parameter's: no window of that kind (all ones).
+constexpr uint32_t kParamWindow = 0x50;
+constexpr uint64_t kGridWorkspaceBytes = 4096;
+constexpr uint32_t kStackAlign = 16;
+
+uint32_t RoundUp(uint32_t value, uint32_t align) { return (value + align - 1) / align * align; }
+
+void Put(std::vector<uint8_t>& bank, uint32_t at, uint64_t value, uint32_t size_bytes) {
+  if (bank.size() < at + size_bytes) bank.resize(at + size_bytes);
+  std::memcpy(bank.data() + at, &value, size_bytes);
+}
+
+struct Sizes {
+  uint32_t local_bytes = 0;
+  uint32_t shared_bytes = 0;
+};
+
+Sizes SizesOf(const cubin::Function& f, const launch::LaunchSpec& launch, uint32_t arch,
+              uint32_t stack_bytes) {
+  Sizes s;
+  s.local_bytes = RoundUp(std::max(std::max(f.stack_bytes, f.local_bytes), stack_bytes), kStackAlign);
+  s.shared_bytes = f.static_shared_bytes + static_cast<uint32_t>(launch.dynamic_shared_bytes);
+  if (arch >= 90) s.shared_bytes += kReservedShared90;
+  return s;
+}
+
+ConstantBanks BanksOf(const cubin::Module& module, const cubin::Function& f, const launch::LaunchSpec& launch,
+                      const Sizes& sizes, const std::vector<uint8_t>& params) {
+  ConstantBanks banks(f.constants.begin(), f.constants.end());
+  if (!module.constant3.empty()) banks[3] = module.constant3;
+  std::vector<uint8_t>& bank = banks[0];
+  bank.resize(std::max<size_t>(bank.size(), f.param_base + params.size()));
+  const uint32_t block[] = {launch.block.x, launch.block.y, launch.block.z};
+  const uint32_t grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
+  for (uint32_t i = 0; i < 3; ++i) {
+    Put(bank, kBlockDim + 4 * i, block[i], 4);
+    Put(bank, kGridDim + 4 * i, grid[i], 4);
+  }
+  Put(bank, kSharedWindow, kSharedWindowBase, 8);
+  Put(bank, kLocalWindow, kLocalWindowBase, 8);
+  Put(bank, kStack, sizes.local_bytes, 4);
+  Put(bank, kParamWindow, ~uint64_t{0}, 8);
+  if (launch.cooperative) {
+    Put(bank, kWorkspaceHi, kGridWorkspaceBase >> 32, 4);
+    Put(bank, kWorkspaceLo, kGridWorkspaceBase & 0xffffffff, 4);
+  }
+  std::copy(params.begin(), params.end(), bank.begin() + f.param_base);
+  return banks;
+}
+
+}  // namespace
+
+struct Emulator::Impl {
+  const cubin::Module* module = nullptr;
+  const cubin::Function* kernel = nullptr;
+  launch::LaunchSpec launch;
+  EmuOptions options;
+  launch::AddressPlan plan;
+  std::unique_ptr<Program> program;
+  Machine machine;
+  std::unique_ptr<Runner> runner;
+  uint64_t num_ctas = 0;
+
+  absl::Status Prepare();
+  absl::Status FillMemory();
+  void PrepareMachine(const Sizes& sizes);
+  std::vector<const Allocation*> buffers;
+};
+
+absl::Status Emulator::Impl::FillMemory() {
+  if (!module->globals.empty()) {
+    machine.memory.Add({.name = "module globals", .base = kModuleGlobalsBase, .bytes = module->globals});
+  }
+  if (launch.cooperative) {
+    machine.memory.Add({.name = "grid workspace",
+                        .base = kGridWorkspaceBase,
+                        .bytes = std::vector<uint8_t>(kGridWorkspaceBytes)});
+  }
+  for (size_t i = 0; i < launch.buffers.size(); ++i) {
+    if (launch.buffers[i].size_bytes() == 0) continue;
+    ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
+                     launch::MakeBuffer(launch.buffers[i], plan.buffers[i].address));
+    machine.memory.Add(
+        {.name = launch.buffers[i].name, .base = plan.buffers[i].address, .bytes = std::move(bytes)});
+  }
+  return absl::OkStatus();
+}
+
+void Emulator::Impl::PrepareMachine(const Sizes& sizes) {
+  machine.program = program.get();
+  machine.launch = &launch;
+  machine.options = &options;
+  machine.local_bytes = program->uses_local() ? sizes.local_bytes : 0;
+  machine.shared_bytes = sizes.shared_bytes;
+  const auto threads = static_cast<uint32_t>(SaturatingVolume(launch.block));
+  machine.num_warps = (threads + kWarpSize - 1) / kWarpSize;
+  machine.counts.resize(program->code().size());
+  machine.hints.resize(program->code().size());
+  machine.thread_ids.resize(machine.num_warps);
+  for (uint32_t t = 0; t < machine.num_warps * kWarpSize; ++t) {
+    std::array<Row, 3>& ids = machine.thread_ids[t / kWarpSize];
+    ids[0].lane[t % kWarpSize] = t % launch.block.x;
+    ids[1].lane[t % kWarpSize] = t / launch.block.x % launch.block.y;
+    ids[2].lane[t % kWarpSize] = t / (launch.block.x * launch.block.y);
+  }
+}
+
+absl::Status Emulator::Impl::Prepare() {
+  kernel = module->Find(launch.kernel);
+  if (kernel == nullptr || !kernel->is_kernel) {
+    std::string names;
+    for (const cubin::Function& f : module->functions) {
+      if (f.is_kernel) absl::StrAppend(&names, names.empty() ? "" : ", ", f.name);
+    }
+    return InputError(absl::StatusCode::kNotFound,
+                      {.file = launch.file,
+                       .line = launch.line,
+                       .field = "kernel",
+                       .value = launch.kernel,
+                       .expected = names,
+                       .message = absl::StrCat(module->name, " has no such kernel")});
+  }
+  RETURN_IF_ERROR(launch::CheckLaunch(launch, *kernel, module->arch));
+  num_ctas = SaturatingVolume(launch.grid);
+  plan = launch::PlanAddresses(launch);
+  ASSIGN_OR_RETURN(const std::vector<uint8_t> params, launch::PackParams(*kernel, launch, plan));
+  const Sizes sizes = SizesOf(*kernel, launch, module->arch, options.stack_bytes);
+  if (sizes.local_bytes > kWindowBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("a stack of ", sizes.local_bytes, " bytes a thread"));
+  }
+  ASSIGN_OR_RETURN(Program built,
+                   Program::Build(*module, *kernel, BanksOf(*module, *kernel, launch, sizes, params),
+                                  {.globals_base = kModuleGlobalsBase}));
+  program = std::make_unique<Program>(std::move(built));
+  RETURN_IF_ERROR(FillMemory());
+  for (size_t i = 0; i < launch.buffers.size(); ++i) {
+    buffers.push_back(machine.memory.Find(plan.buffers[i].address, 0));
+  }
+  PrepareMachine(sizes);
+  runner = std::make_unique<Runner>(&machine);
+  return absl::OkStatus();
+}
+
+Emulator::Emulator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Emulator::~Emulator() = default;
+
+absl::StatusOr<std::unique_ptr<Emulator>> Emulator::Create(const cubin::Module& module,
+                                                           const launch::LaunchSpec& launch,
+                                                           const EmuOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->module = &module;
+  impl->launch = launch;
+  impl->options = options;
+  RETURN_IF_ERROR(impl->Prepare());
+  return std::unique_ptr<Emulator>(new Emulator(std::move(impl)));
+}
+
+uint64_t Emulator::num_ctas() const { return impl_->num_ctas; }
+uint32_t Emulator::warps_per_cta() const { return impl_->machine.num_warps; }
+
+absl::Status Emulator::RunCta(uint64_t index, TraceSink* sink) {
+  SM89_ASSERT(index < impl_->num_ctas, "a CTA that the grid does not have");
+  if (impl_->launch.cooperative) {
+    return absl::FailedPreconditionError("CTAs of a cooperative launch run together: use RunAll");
+  }
+  return impl_->runner->Run(index, sink);
+}
+
+absl::Status Emulator::RunAll(TraceSink* sink) {
+  if (impl_->launch.cooperative) return impl_->runner->RunTogether(impl_->num_ctas, sink);
+  for (uint64_t i = 0; i < impl_->num_ctas; ++i) RETURN_IF_ERROR(impl_->runner->Run(i, sink));
+  return absl::OkStatus();
+}
+
+std::span<const uint8_t> Emulator::buffer(size_t index) const {
+  const Allocation* a = impl_->buffers.at(index);
+  if (a == nullptr) return {};
+  return a->bytes;
+}
+uint64_t Emulator::buffer_address(size_t index) const { return impl_->plan.buffers.at(index).address; }
+
+const cubin::Function& Emulator::kernel() const { return *impl_->kernel; }
+std::span<const sass::Instruction> Emulator::instructions() const { return impl_->program->instructions(); }
+
+CodeLine Emulator::Where(uint32_t inst_index) const {
+  const Placed& placed = impl_->program->PlaceOf(inst_index);
+  CodeLine line{.pc = inst_index * 16,
+                .function = placed.function,
+                .function_offset = (inst_index - placed.first) * 16};
+  const std::vector<cubin::SourceLine>& lines = placed.function->lines;
+  if (inst_index - placed.first < lines.size()) {
+    const cubin::SourceLine& source = lines[inst_index - placed.first];
+    line.line = source.line;
+    if (source.line != 0 && source.file < impl_->module->files.size())
+      line.file = impl_->module->files[source.file];
+  }
+  return line;
+}
+
+std::span<const PcCount> Emulator::counts() const {
+  return std::span(impl_->machine.counts).first(impl_->program->num_instructions());
+}
+uint64_t Emulator::executed_warp_instructions() const { return impl_->machine.executed; }
+const std::vector<Finding>& Emulator::findings() const { return impl_->machine.findings; }
+uint64_t Emulator::num_findings() const { return impl_->machine.num_findings; }
+uint64_t Emulator::shared_window_base() const { return kSharedWindowBase; }
+uint64_t Emulator::local_window_base() const { return kLocalWindowBase; }
+uint64_t Emulator::shared_bytes() const { return impl_->machine.shared_bytes; }
+bool Emulator::reads_clock() const { return impl_->program->reads_clock(); }
+
+}  // namespace sm89::emu
