@@ -31,6 +31,15 @@ constexpr uint64_t kFillsPerInstruction = 64;
 
 }  // namespace
 
+LineReader::LineReader(const std::string& name, const std::map<uint64_t, LineAddress>& addresses,
+                       const std::vector<uint64_t>& instructions)
+    : name_(name),
+      addresses_(addresses),
+      instructions_(instructions),
+      fills_max_(kFillsPerInstruction *
+                 std::accumulate(instructions.begin(), instructions.end(), uint64_t{0})),
+      lines_(instructions.size()) {}
+
 absl::Status LineReader::Read(ByteView section) {
   section_base_ = section.base();
   while (section.Left() >= 4) {
@@ -238,11 +247,9 @@ absl::Status LineReader::CloseRow(State& state, uint64_t file_offset) {
   const uint64_t end = std::min((state.at.offset + kInstructionBytes - 1) / kInstructionBytes, count);
   if (begin >= end) return absl::OkStatus();
   filled_ += end - begin;
-  const uint64_t total = std::accumulate(instructions_.begin(), instructions_.end(), uint64_t{0});
-  if (filled_ > total * kFillsPerInstruction) {
+  if (filled_ > fills_max_) {
     return TooMuch(name_, file_offset, "the line table describes the same code again and again",
-                   absl::StrCat(filled_, " instructions"),
-                   absl::StrCat("at most ", total * kFillsPerInstruction));
+                   absl::StrCat(filled_, " instructions"), absl::StrCat("at most ", fills_max_));
   }
   std::fill(lines.begin() + static_cast<ptrdiff_t>(begin), lines.begin() + static_cast<ptrdiff_t>(end),
             state.row);

@@ -26,9 +26,9 @@ class LineReader {
   // `addresses`: by offset of the operand in the section. `instructions`: of each function.
   // `string_sections`: .debug_str and .debug_line_str, for version 5.
   LineReader(const std::string& name, const std::map<uint64_t, LineAddress>& addresses,
-             const std::vector<uint64_t>& instructions)
-      : name_(name), addresses_(addresses), instructions_(instructions), lines_(instructions.size()) {}
+             const std::vector<uint64_t>& instructions);
 
+  // .debug_str and .debug_line_str, for version 5.
   void set_strings(ByteView debug_str, ByteView debug_line_str) {
     debug_str_ = debug_str;
     debug_line_str_ = debug_line_str;
@@ -85,6 +85,7 @@ class LineReader {
   const std::string& name_;
   const std::map<uint64_t, LineAddress>& addresses_;
   const std::vector<uint64_t>& instructions_;
+  const uint64_t fills_max_;
   uint64_t section_base_ = 0;
   ByteView debug_str_;
   ByteView debug_line_str_;

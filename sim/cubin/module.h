@@ -36,13 +36,17 @@ enum class SymbolPlace {
   kOther,
 };
 
-// Relocation types met in sm_8x and sm_90 files. The meaning is read off the instructions they patch: the
-// low and the high half of an address in bits 63:32 (MOV), a whole one as a branch's or call's target.
-inline constexpr uint32_t kRelocAbs64 = 0x02;       // 8 bytes of data
-inline constexpr uint32_t kRelocGeneric64 = 0x04;   // 8 bytes of data: a generic address of a variable
-inline constexpr uint32_t kRelocCodeLow32 = 0x38;   // instruction bits 63:32 = low half
-inline constexpr uint32_t kRelocCodeHigh32 = 0x39;  // instruction bits 63:32 = high half
-inline constexpr uint32_t kRelocCodeAbs47 = 0x3a;   // instruction bits 80:34: target of CALL.ABS / JMP
+// Relocation types met in sm_8x and sm_90 files. Their meaning is read off the data and instructions that
+// they patch and the place of their symbols. The last four only in objects for a linker (-rdc=true).
+inline constexpr uint32_t kRelocAbs64 = 0x02;           // 8 bytes of data: an address
+inline constexpr uint32_t kRelocGeneric64 = 0x04;       // 8 bytes of data: a generic address of a variable
+inline constexpr uint32_t kRelocCodeLow32 = 0x38;       // bits 63:32 of an instruction = low half (MOV, UMOV)
+inline constexpr uint32_t kRelocCodeHigh32 = 0x39;      // bits 63:32 = high half
+inline constexpr uint32_t kRelocCodeAbs47 = 0x3a;       // bits 80:34: target of a call (CALL.ABS)
+inline constexpr uint32_t kRelocCodeConstant16 = 0x3b;  // bits 47:32: offset in the constant bank (UMOV)
+inline constexpr uint32_t kRelocCodeBank19 = 0x40;      // bits 58:40: bank and dword of a constant operand
+inline constexpr uint32_t kRelocCodeBank22 = 0x42;      // bits 58:37: bank and byte offset, at bit 38 (LDC)
+inline constexpr uint32_t kRelocCodeShared24 = 0x4a;    // bits 63:40: offset in shared memory (LDS, STS)
 
 // A relocation that the loader has to apply before the code runs (the address of a global, of a constant
 // bank's table, of a function).
