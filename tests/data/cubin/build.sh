@@ -1,9 +1,13 @@
 #!/bin/sh
 # Makes the files of this folder from its sources. Needs nvcc (they were made with 13.0); tests need only the files.
 set -eu
-cd "$(dirname "$0")"
-work=$(mktemp -d)
+here=$(cd "$(dirname "$0")" && pwd)
+# Line tables name the folder that the compiler ran in: always the same one.
+work=/tmp/cubin
+mkdir "$work"
 trap 'rm -rf "$work"' EXIT
+cp "$here"/*.cu "$work"
+cd "$work"
 ada="-gencode arch=compute_89,code=sm_89"
 two="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_89,code=[sm_89,compute_89]"
 
@@ -16,9 +20,10 @@ two="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_89,code=[sm_89,co
   nvcc -c $ada --compress-mode=size axpy.cu -o axpy.o
   nvcc -cubin -arch=sm_89 -O3 -lineinfo kernels.cu -o kernels.cubin
   nvcc -cubin -arch=sm_89 -rdc=true kernels.cu -o kernels_rdc.cubin
-  nvcc -dc $ada -Xcompiler -fPIC objects_a.cu -o "$work/a.o"
-  nvcc -dc $ada -Xcompiler -fPIC objects_b.cu -o "$work/b.o"
-  nvcc -dlink $ada -Xcompiler -fPIC "$work/a.o" "$work/b.o" -o "$work/linked.o"
-  g++ -shared -nostdlib "$work/a.o" "$work/b.o" "$work/linked.o" -o libobjects.so
+  nvcc -dc $ada -Xcompiler -fPIC objects_a.cu -o a.o
+  nvcc -dc $ada -Xcompiler -fPIC objects_b.cu -o b.o
+  nvcc -dlink $ada -Xcompiler -fPIC a.o b.o -o linked.o
+  g++ -shared -nostdlib a.o b.o linked.o -o libobjects.so
 }
 strip libobjects.so
+cp ./*.fatbin axpy.o ./*.cubin libobjects.so "$here"
