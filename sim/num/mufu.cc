@@ -120,6 +120,7 @@ uint32_t SinCos(uint32_t src, int shift) {
 
 uint32_t Tanh(uint32_t src) {
   if (IsNan(src)) return kNan;
+  if ((src & ~kSign) == 0) return src;
   const double x = AsDouble(src);
   const double magnitude = x < 0.0 ? -x : x;
   if (magnitude < 0x1p-12) {
