@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <unordered_map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "sim/base/fault.h"
@@ -52,7 +53,6 @@ class CountingIterator {
     return old;
   }
   friend bool operator==(const CountingIterator& a, const CountingIterator& b) { return a.at_ == b.at_; }
-  friend bool operator!=(const CountingIterator& a, const CountingIterator& b) { return a.at_ != b.at_; }
 
  private:
   const char* at_;
@@ -115,7 +115,7 @@ class TreeBuilder {
     if (!is_new) {
       return Fail(name, "each key once", absl::StrCat("the key was given on line ", at->second, " already"));
     }
-    open_.back()->members.emplace_back(std::move(name), JsonNode{});
+    open_.back()->members.push_back({std::move(name), {}});
     return true;
   }
   bool parse_error(size_t /*byte*/, const std::string& last_token, const nlohmann::json::exception& e) {
@@ -134,8 +134,8 @@ class TreeBuilder {
     JsonNode* node = &root_;
     if (!open_.empty()) {
       JsonNode& parent = *open_.back();
-      node = parent.kind == JsonNode::Kind::kArray ? &parent.items.emplace_back()
-                                                   : &parent.members.back().second;
+      node =
+          parent.kind == JsonNode::Kind::kArray ? &parent.items.emplace_back() : &parent.members.back().node;
     }
     node->kind = kind;
     node->line = position_.token_line;
