@@ -98,11 +98,63 @@ bool ChoosePredicateOrWarp(const Instruction& inst, Compiled* c, Handler* handle
   }
 }
 
+bool ChooseFloatOrTensor(const Instruction& inst, Compiled* c, Handler* handler) {
+  switch (inst.op) {
+    case Op::kFadd:
+    case Op::kFmul:
+    case Op::kFfma:
+    case Op::kFmnmx:
+    case Op::kFset:
+    case Op::kFsetp:
+    case Op::kFchk:
+    case Op::kFswzadd:
+    case Op::kMufu:
+      *handler = ChooseFloat(inst, c);
+      return true;
+    case Op::kDadd:
+    case Op::kDmul:
+    case Op::kDfma:
+    case Op::kDsetp:
+      *handler = ChooseDouble(inst, c);
+      return true;
+    case Op::kHadd2:
+    case Op::kHmul2:
+    case Op::kHfma2:
+    case Op::kHmnmx2:
+    case Op::kHset2:
+    case Op::kHsetp2:
+      *handler = ChooseHalf(inst, c);
+      return true;
+    case Op::kF2f:
+    case Op::kF2fp:
+    case Op::kF2i:
+    case Op::kF2ip:
+    case Op::kFrnd:
+    case Op::kI2f:
+    case Op::kI2fp:
+    case Op::kI2i:
+    case Op::kI2ip:
+      *handler = ChooseConvert(inst, c);
+      return true;
+    case Op::kBmma:
+    case Op::kDmma:
+    case Op::kHmma:
+    case Op::kImma:
+    case Op::kQmma:
+    case Op::kMovm:
+      *handler = ChooseTensor(inst, c);
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 absl::Status CompileAlu(const Instruction& inst, Compiled* c) {
   Handler handler = nullptr;
-  if (!ChooseInteger(inst, c, &handler) && !ChoosePredicateOrWarp(inst, c, &handler)) {
+  if (!ChooseInteger(inst, c, &handler) && !ChoosePredicateOrWarp(inst, c, &handler) &&
+      !ChooseFloatOrTensor(inst, c, &handler)) {
     return absl::NotFoundError("");
   }
   if (handler == nullptr) {

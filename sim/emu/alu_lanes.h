@@ -27,7 +27,16 @@ inline void EachLane(Exec& x, uint32_t row, F f) {
   if (!all) WriteRow(x, row, out);
 }
 
-// The same for results of two registers.
+// d = what fill(to) writes to the 32 words at `to`, for the executed lanes. fill may read the old row.
+template <typename F>
+inline void WholeRow(Exec& x, uint32_t row, F fill) {
+  Row out;
+  const bool all = x.lanes == kAllLanes;
+  fill(all ? x.w->rows[row].lane.data() : out.lane.data());
+  if (!all) WriteRow(x, row, out);
+}
+
+// d:d+1 = f(i) for the executed lanes.
 template <typename F>
 inline void EachLane64(Exec& x, uint32_t row, F f) {
   Row low, high;
@@ -53,6 +62,11 @@ inline uint32_t LaneSelect(LaneMask mask, int i) { return (mask & kLaneBit[i]) !
 
 inline uint64_t Pair(const Row& low, const Row& high, int i) {
   return low.lane[i] | static_cast<uint64_t>(high.lane[i]) << 32;
+}
+
+// The second operand of two-operand instructions, which some forms encode as C.
+inline const Src& SecondSource(const Compiled& c) {
+  return c.src[c.src[kSrcB].kind != Src::Kind::kNone ? kSrcB : kSrcC];
 }
 
 // A source whose lanes all hold the same value.
