@@ -251,10 +251,10 @@ enum class Field : uint8_t {
   kPrefetch,      // 1; 0 none 1 64B 2 128B 3 256B
   kAddr64Offset,  // input_reg_sz_64_dist
   kStride,        // 0 X1 1 X4 2 X8 3 X16
-  kAccess,
-  kFill,
-  kRa64,    // LDGSTS
-  kAdMode,  // LDC: 0 IA 1 IL 2 IS 3 ISL
+  kAccess,        // LDGSTS: 0 BYPASS, 1 through the L1
+  kFill,          // LDGSTS: 1 = ZFILL
+  kRa64,          // LDGSTS
+  kAdMode,        // LDC: 0 IA 1 IL 2 IS 3 ISL
   kUnsignedIndex,
   kCctlOp,
   kCctlCache,
@@ -272,12 +272,12 @@ enum class Field : uint8_t {
   kBarMode,   // BarMode
   kBarRed,    // 0 POPC 1 AND 2 OR
   kDeferBlocking,
-  kDepth,
-  kCond,
-  kWarpsyncMode,
+  kDepth,         // BRA BRX: 1 INC 2 DEC; CALL: 1 NOINC; RET: 1 NODEC
+  kCond,          // BRA: 1 U, 2 DIV, 3 CONV
+  kWarpsyncMode,  // 0 none; 1, 2 EXCLUSIVE (sm_8x); 2 COLLECTIVE, 3 ALL: no mask operand (sm_90)
   kExitMode,
   kNoAtExit,
-  kAbsolute,
+  kAbsolute,  // 1 = the address is not relative: slot kOffset
   kRelative,
   kClear,
   kPquad,

@@ -40,8 +40,8 @@ const Row kFloat[] = {
 };
 
 const Row kInteger[] = {
-    {Op::kIadd3, "010/28ac", "D Pu:? Pv:? A:nr B:nrs C:nr", "X=0", kNoCarry},
-    {Op::kIadd3, "010/28ac", "D Pu:? Pv:? A:ir B:irs C:ir Pp Pq", "X@74", "74=1"},
+    {Op::kIadd3, "010/28ac46e", "D Pu:? Pv:? A:nr B:nrs C:nrs", "X=0", kNoCarry},
+    {Op::kIadd3, "010/28ac46e", "D Pu:? Pv:? A:ir B:irs C:irs Pp Pq", "X@74", "74=1"},
     {Op::kImad, "024/28ac46e", "D A:r B:rs C:nrs", "wide=0 fmt@73 X=0", "74=0 83:81=7 89:87=7 90=1"},
     {Op::kImad, "024/28ac46e", "D A:r B:rs C:irs Pp", "wide=0 fmt@73 X@74", "74=1 83:81=7"},
     {Op::kImad, "025/28ac46e", "D:*2 Pu:? A:r B:rs C:nrs*2", "wide=1 fmt@73 X=0", "74=0 89:87=7 90=1"},
@@ -51,8 +51,8 @@ const Row kInteger[] = {
     {Op::kIsetp, "00c/28ac", "Pu Pv A:r B:rs Pp", "icmp@78:76 fmt@73 bop@75:74 ex=0", "72=0 70:68=7 71=0"},
     {Op::kIsetp, "00c/28ac", "Pu Pv A:r B:rs Pp Pr", "icmp@78:76 fmt@73 bop@75:74 ex@72", "72=1"},
     {Op::kImnmx, "017/28ac", "D A:r B:rs Pp", "fmt@73"},
-    {Op::kIdp, "026/28ac", "D A:r B:rs C:nr", "dp@77:76 sa8@73 sb8@74", "77:76=0"},
-    {Op::kIdp, "026/28ac", "D A:r B:rs C:nr", "dp@77:76 sa16@73 sb8@74", "76=1"},
+    {Op::kIdp, "026/28ac46e", "D A:r B:ru C:nrs", "dp@77:76 sa8@73 sb8@74", "77:76=0"},
+    {Op::kIdp, "026/28ac46e", "D A:r B:ru C:nrs", "dp@77:76 sa16@73 sb8@74", "76=1"},
     {Op::kLea, "011/28ac", "D Pu:? A:nr B:nru Scale", "hi@80 X=0 sx32=0",
      "80=0 74=0 73=0 71:64=255 89:87=7 90=1"},
     {Op::kLea, "011/28ac", "D Pu:? A:nr B:nru C:r Scale", "hi@80 X=0 sx32=0", "80=1 74=0 73=0 89:87=7 90=1"},
@@ -60,7 +60,7 @@ const Row kInteger[] = {
      "80=1 74=0 73=1 71:64=255 89:87=7 90=1"},
     {Op::kLea, "011/28ac", "D Pu:? A:ir B:iru C:r Scale Pp", "hi@80 X@74 sx32=0", "80=1 74=1 73=0"},
     {Op::kLea, "011/28ac", "D Pu:? A:ir B:iru Scale Pp", "hi@80 X@74 sx32@73", "80=1 74=1 73=1 71:64=255"},
-    {Op::kLop3, "012/28ac", "Pu:? D A:r B:ru C:r Lut Pp", "pop@80 .LUT"},
+    {Op::kLop3, "012/28ac46e", "Pu:? D A:r B:ru C:ru Lut Pp", "pop@80 .LUT"},
     {Op::kMov, "002/28ac", "D B:ru Imm=I75:72:?15"},
     {Op::kSel, "007/28ac", "D A:r B:ru Pp"},
     {Op::kPrmt, "016/28ac46e", "D A:r B:ru C:ru", "pmode@74:72"},

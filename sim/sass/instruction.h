@@ -45,7 +45,7 @@ enum class OperandKind : uint8_t {
   kFloatImm,   // `value` holds the 32 bits of an FP32 constant
   kDoubleImm,  // `value` holds the high 32 bits of an FP64 constant (the low ones are 0)
   kHalfImm,    // `value` holds the 16 bits of an FP16/BF16 constant
-  kConst,      // c[bank][offset]: index = bank, value = byte offset
+  kConst,      // c[bank][offset]: index = bank, value = byte offset; LDC and ULDC may add the register kA
   kConstReg,   // c[URx][offset]: index = the uniform register that holds the bank handle, value = byte offset
   kSpecialReg,  // SR_...: index
   kBarrier,     // convergence barrier B0..B15
@@ -74,7 +74,7 @@ enum class Slot : uint8_t {
   kOffset,   // byte offset of an address; for LDGSTS of the global side
   kSharedA,  // LDGSTS: register with the shared-memory address
   kSharedOffset,  // LDGSTS: its byte offset
-  kTarget,        // branch, call, BSSY
+  kTarget,        // branch, call, return, BSSY; absolute forms (kAbsolute) have kOffset instead
   kBarrier,       // convergence barrier register
   kSpecial,       // S2R, CS2R, S2UR: the special register
   kCbu,           // BMOV: the state
