@@ -62,8 +62,6 @@ U Integer(uint32_t op, bool is_signed, U a, U b) {
       return a | b;
     case sass::kAopXor:
       return a ^ b;
-    case sass::kAopPopcInc:
-      return static_cast<U>(a + 1);
     default:  // EXCH
       return b;
   }
@@ -121,8 +119,8 @@ void RunAtomic(Exec& x, const Compiled& c) {
       const bool equal = old == b;
       if (equal) next = LaneValue(x, c.src[kSrcC], lane, is_64);
       if ((extra & kCastFlag) != 0) result = equal;
-    } else if ((extra & kOne) != 0 && op == sass::kAopArriveOrSafeAdd) {
-      next = ArriveOnce(old);
+    } else if ((extra & kOne) != 0) {
+      next = op == sass::kAopArriveOrSafeAdd ? ArriveOnce(old) : old + 1;
     } else {
       next = Apply(op, size, old, b);
     }

@@ -38,11 +38,8 @@ Place InWindow(CheckedBytes& memory, uint64_t start, uint64_t limit, uint64_t of
 absl::Status CompileAddress(const sass::Instruction& inst, uint32_t size_bytes, Compiled* c) {
   c->mod[kModSize] = size_bytes;
   uint32_t flags = 0;
-  if (inst.Get(Field::kE) != 0) flags |= kFlagAddress64;
   const sass::Operand* a = inst.Find(Slot::kA);
-  if (a != nullptr && a->IsReg() && !a->IsZeroReg() && inst.Get(Field::kE) != 0 && a->regs < 2) {
-    flags &= ~kFlagAddress64;  // the register is a 32-bit offset to the uniform base
-  }
+  if (a != nullptr && a->regs >= 2) flags |= kFlagAddress64;
   if (a == nullptr) c->src[kSrcA] = {};
   const sass::Operand* ua = inst.Find(Slot::kUa);
   const bool is_descriptor = inst.Get(Field::kMemDesc) != 0 || inst.Get(Field::kL2Hint) != 0;
