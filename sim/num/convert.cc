@@ -1,5 +1,7 @@
 #include "sim/num/convert.h"
 
+#include <bit>
+
 #include "sim/num/half.h"
 #include "sim/num/softfloat.h"
 
@@ -36,9 +38,21 @@ uint64_t Extended(uint64_t value, IntType type) {
   return value & 0xffffffffu;
 }
 
+// FP32 to a 32-bit integer by truncation, of numbers that fit; answers false for all else.
+bool FastF2i(uint64_t bits, F2iMode mode, uint64_t* value) {
+  if (mode.src != FloatType::kF32 || mode.dst != IntType::kS32 || mode.round != IntRound::kTrunc)
+    return false;
+  const auto single = std::bit_cast<float>(static_cast<uint32_t>(bits));
+  if (!(single > -0x1p31f && single < 0x1p31f)) return false;
+  *value = static_cast<uint32_t>(static_cast<int32_t>(single));  // a flushed subnormal gives the same zero
+  return true;
+}
+
 }  // namespace
 
 uint64_t F2i(uint64_t bits, F2iMode mode) {
+  uint64_t fast = 0;
+  if (FastF2i(bits, mode, &fast)) return fast;
   const Exact exact = Source(bits, mode.src, mode.ftz);
   const unsigned width = BitsOf(mode.dst);
   const bool is_signed = IsSigned(mode.dst);
@@ -60,6 +74,11 @@ uint64_t F2i(uint64_t bits, F2iMode mode) {
 }
 
 uint64_t I2f(uint64_t value, IntType src, FloatType dst, Round round) {
+  if (round == Round::kRn && dst == FloatType::kF32) {
+    if (src == IntType::kS32) return std::bit_cast<uint32_t>(static_cast<float>(static_cast<int32_t>(value)));
+    if (src == IntType::kU32)
+      return std::bit_cast<uint32_t>(static_cast<float>(static_cast<uint32_t>(value)));
+  }
   const unsigned width = BitsOf(src);
   if (width < 64) value &= (uint64_t{1} << width) - 1;
   Exact exact;
@@ -74,6 +93,9 @@ uint64_t I2f(uint64_t value, IntType src, FloatType dst, Round round) {
 }
 
 uint64_t F2f(uint64_t bits, FloatType src, FloatType dst, Round round, bool ftz) {
+  if (src == FloatType::kF32 && dst == FloatType::kF16) {
+    return Fp32ToFp16(static_cast<uint32_t>(bits), {.round = round, .ftz = ftz});
+  }
   return Result(Source(bits, src, ftz), dst, {.round = round, .ftz = Flushes(dst, ftz)});
 }
 
@@ -110,6 +132,10 @@ FloatType ResultType(uint32_t field) {
 }
 
 uint32_t ConvertOne(uint32_t bits, FloatType src, FloatType dst, F2fpMode mode) {
+  if (src == FloatType::kF32 && (dst == FloatType::kF16 || dst == FloatType::kBf16)) {
+    const NarrowMode narrow = {.round = mode.round, .relu = mode.relu, .satfinite = mode.satfinite};
+    return dst == FloatType::kF16 ? Fp32ToFp16(bits, narrow) : Fp32ToBf16(bits, narrow);
+  }
   Exact exact = Source(bits, src, false);
   if (mode.relu && exact.negative && exact.kind != FloatClass::kNan) exact = {};
   return static_cast<uint32_t>(Result(exact, dst, {.round = mode.round, .satfinite = mode.satfinite}));

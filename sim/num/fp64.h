@@ -7,10 +7,9 @@
 
 namespace sm89::num {
 
-// PTX ISA leaves FP64 NaN payloads open; measured values on sm_80..sm_90 show 0x7fffffff in the high word of
-// generated NaNs is not universal, so this is an assumption: 0xfff80000'00000000, the pattern that CUDA
-// programs print for 0.0/0.0. Input NaNs are quieted and handed on (a before b before c), as PTX asks
-// ("payload preserved").
+// No public manual states the NaN that FP64 operations generate. Assumption: the pattern of CUDA's own
+// CUDART_NAN; NaN sources are quieted and handed on (a before b before c), since the manuals promise one
+// canonical NaN for FP32 alone.
 inline constexpr uint64_t kNan64 = 0xfff8000000000000u;
 
 uint64_t Dadd(uint64_t a, uint64_t b, Round round);

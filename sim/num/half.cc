@@ -1,5 +1,7 @@
 #include "sim/num/half.h"
 
+#include <bit>
+
 #include "sim/num/softfloat.h"
 
 namespace sm89::num {
@@ -14,6 +16,31 @@ uint64_t Narrow(const Format& format, uint32_t single, NarrowMode mode) {
 
 uint32_t Widen(const Format& format, uint64_t bits) {
   return static_cast<uint32_t>(Pack(kFp32Format, Unpack(format, bits)));
+}
+
+bool IsPlain(NarrowMode mode) {
+  return mode.round == Round::kRn && !mode.ftz && !mode.relu && !mode.satfinite;
+}
+
+// The common case, without unpacking.
+uint16_t NearestFp16(uint32_t single) {
+  const uint32_t magnitude = single & 0x7fffffffu;
+  const uint32_t sign = (single >> 16) & 0x8000u;
+  if (magnitude >= 0x477ff000u) {  // 65520, from where numbers round to infinity
+    return static_cast<uint16_t>(magnitude > 0x7f800000u ? kNan16 : sign | 0x7c00u);
+  }
+  if (magnitude < 0x38800000u) {
+    // The unit of 0.5's last place is FP16's smallest subnormal: the addition rounds to a multiple of it.
+    const float sum = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(sum) - 0x3f000000u));
+  }
+  const uint32_t rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1)) >> 13;
+  return static_cast<uint16_t>(sign | (rounded - (112u << 10)));
+}
+
+uint16_t NearestBf16(uint32_t single) {
+  if ((single & 0x7fffffffu) > 0x7f800000u) return kNan16;
+  return static_cast<uint16_t>((single + 0x7fffu + ((single >> 16) & 1)) >> 16);
 }
 
 }  // namespace
@@ -37,10 +64,12 @@ uint32_t E4m3ToFp32(uint8_t fp8) { return Widen(kE4m3Format, fp8); }
 uint32_t E5m2ToFp32(uint8_t fp8) { return Widen(kE5m2Format, fp8); }
 
 uint16_t Fp32ToFp16(uint32_t single, NarrowMode mode) {
+  if (IsPlain(mode)) return NearestFp16(single);
   return static_cast<uint16_t>(Narrow(kFp16Format, single, mode));
 }
 
 uint16_t Fp32ToBf16(uint32_t single, NarrowMode mode) {
+  if (IsPlain(mode)) return NearestBf16(single);
   return static_cast<uint16_t>(Narrow(kBf16Format, single, mode));
 }
 

@@ -112,6 +112,8 @@ TEST(Convert, IntegersToFloatRoundByMode) {
     ASSERT_EQ(I2f(value, IntType::kS64, FloatType::kF64, round), BitsOfDouble(twice)) << value;
     ASSERT_EQ(I2f(value, IntType::kU32, FloatType::kF32, round), BitsOfFloat(of_word)) << value;
   }
+  EXPECT_EQ(I2f(0x80000001u, IntType::kS32, FloatType::kF32, Round::kRn), BitsOfFloat(-0x1p31f));
+  EXPECT_EQ(I2f(0xffffffffu, IntType::kU32, FloatType::kF32, Round::kRn), BitsOfFloat(0x1p32f));
   EXPECT_EQ(I2f(0xffffffffffffffffu, IntType::kU64, FloatType::kF32, Round::kRn), BitsOfFloat(0x1p64f));
   EXPECT_EQ(I2f(0x80, IntType::kS8, FloatType::kF32, Round::kRn), BitsOfFloat(-128.0f));
   EXPECT_EQ(I2f(0x123480, IntType::kU8, FloatType::kF32, Round::kRn), BitsOfFloat(128.0f));
