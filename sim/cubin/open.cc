@@ -148,7 +148,12 @@ absl::StatusOr<std::vector<Module>> OpenModules(const std::string& path, uint32_
                                                 const ReadLimits& limits) {
   const auto bytes = ReadFile(path, limits);
   if (!bytes.ok()) return bytes.status();
-  const auto entries = ListEntries(*bytes, path, limits);
+  return ModulesOf(*bytes, path, arch, limits);
+}
+
+absl::StatusOr<std::vector<Module>> ModulesOf(std::string_view bytes, const std::string& path, uint32_t arch,
+                                              const ReadLimits& limits) {
+  const auto entries = ListEntries(bytes, path, limits);
   if (!entries.ok()) return entries.status();
   const uint32_t chosen = ChooseArch(*entries, arch);
   if (chosen == 0) return NothingFor(*entries, path, arch);

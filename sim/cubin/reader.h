@@ -47,5 +47,8 @@ absl::StatusOr<Module> OpenCubinWith(const std::string& path, const std::string&
 // All modules of the architecture that OpenCubin would take, in the file's order.
 absl::StatusOr<std::vector<Module>> OpenModules(const std::string& path, uint32_t arch = 89,
                                                 const ReadLimits& limits = {});
+// The same of a file's bytes; `name` is used in messages.
+absl::StatusOr<std::vector<Module>> ModulesOf(std::string_view bytes, const std::string& name,
+                                              uint32_t arch = 89, const ReadLimits& limits = {});
 
 }  // namespace sm89::cubin

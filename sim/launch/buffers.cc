@@ -127,14 +127,22 @@ absl::Status Filler::ReadFile() {
         code,
         {.file = g_.file, .field = buffer_.name, .value = value, .expected = expected, .message = message});
   };
+  const auto wrong_size = [&](const std::string& value) {
+    return fault(absl::StatusCode::kInvalidArgument, value, absl::StrCat(bytes_.size(), " bytes"),
+                 "the raw file's size differs from the buffer's");
+  };
+  if (g_.content != nullptr) {
+    if (g_.content->size() != bytes_.size()) return wrong_size(absl::StrCat(g_.content->size(), " bytes"));
+    std::copy(g_.content->begin(), g_.content->end(), bytes_.begin());
+    return absl::OkStatus();
+  }
   std::error_code error;
   if (!std::filesystem::is_regular_file(g_.file, error)) {
     return fault(absl::StatusCode::kNotFound, "", "a regular file", "the buffer's raw file is not there");
   }
   const uint64_t size = std::filesystem::file_size(g_.file, error);
   if (error || size != bytes_.size()) {
-    return fault(absl::StatusCode::kInvalidArgument, error ? error.message() : absl::StrCat(size, " bytes"),
-                 absl::StrCat(bytes_.size(), " bytes"), "the raw file's size differs from the buffer's");
+    return wrong_size(error ? error.message() : absl::StrCat(size, " bytes"));
   }
   std::ifstream in(g_.file, std::ios::binary);
   in.read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(bytes_.size()));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +39,8 @@ struct Generator {
   uint64_t span = 0;          // csr_rows
   uint64_t stride_bytes = 0;  // chase, self
   std::string file;           // file: the path to open, already joined with the launch file's folder
+  std::shared_ptr<const std::string>
+      content;  // file: its bytes where they travel with the launch; then none is opened
 };
 
 struct BufferSpec {

@@ -114,10 +114,8 @@ absl::Status AddFiles(const ProgramPaths& paths, const std::vector<const launch:
     RETURN_IF_ERROR(add(&program->modules, paths.cubin.empty() ? spec->module : "", path, "cubin"));
     for (const launch::BufferSpec& buffer : spec->buffers) {
       if (buffer.generator.init != launch::Init::kFile) continue;
-      const std::string key = std::filesystem::path(buffer.generator.file)
-                                  .lexically_relative(folder.empty() ? "." : folder)
-                                  .generic_string();
-      RETURN_IF_ERROR(add(&program->raw_files, key, buffer.generator.file, "buffer " + buffer.name));
+      const std::string& key = buffer.generator.file;  // as the launch file has it
+      RETURN_IF_ERROR(add(&program->raw_files, key, (folder / key).string(), "buffer " + buffer.name));
     }
   }
   return absl::OkStatus();
@@ -126,7 +124,10 @@ absl::Status AddFiles(const ProgramPaths& paths, const std::vector<const launch:
 }  // namespace
 
 absl::StatusOr<Program> CollectProgram(const ProgramPaths& paths) {
-  ASSIGN_OR_RETURN(const launch::LaunchFile file, launch::ReadLaunches(paths.launches));
+  Program program;
+  ASSIGN_OR_RETURN(program.launch_text, ReadFile(paths.launches, "launches"));
+  ASSIGN_OR_RETURN(const launch::LaunchFile file,
+                   launch::ParseLaunches(program.launch_text, {.name = paths.launches, .folder = ""}));
   if (file.is_manifest && paths.cubin_folder.empty()) {
     return WrongPair(paths, "a folder of cubins (--cubin-dir)",
                      "a manifest names its modules; one cubin does not hold them");
@@ -135,13 +136,11 @@ absl::StatusOr<Program> CollectProgram(const ProgramPaths& paths) {
     return WrongPair(paths, "the cubin of its kernels (--cubin)", "a launch file needs one cubin");
   }
   ASSIGN_OR_RETURN(const std::vector<const launch::LaunchSpec*> selected, file.Select(paths.cases));
-  Program program;
   program.arch = paths.arch;
   program.cases = paths.cases;
   program.launch_name = std::filesystem::path(paths.launches).filename().string();
   program.name =
       paths.cubin.empty() ? program.launch_name : std::filesystem::path(paths.cubin).filename().string();
-  ASSIGN_OR_RETURN(program.launch_text, ReadFile(paths.launches, "launches"));
   RETURN_IF_ERROR(AddFiles(paths, selected, &program));
   return program;
 }
