@@ -81,6 +81,9 @@ const Row kUniform[] = {
     {Op::kUprmt, "u096/28", "D A B:u C", "pmode@74:72"},
     {Op::kUsel, "u087/28", "D A B:u Pp"},
     {Op::kUshf, "u099/28", "D A B:u C", "dir@76 cw@75 shf@74:73 hi@80"},
+    // Not in any code at hand; the number follows the rule of the others (0x80 more than the vector form's).
+    {Op::kUsgxt, "u09a/28", "D A B:u", "cw@75 fmt@73"},
+    {Op::kUbmsk, "u09b/28", "D A B:u", "cw@75"},
     {Op::kUflo, "u0bd/2", "D Pu:? B:i", "fmt@73 sh@74"},
     {Op::kUpopc, "u0bf/2", "D B:i"},
     {Op::kUplop3, "u089c", "Pu Pv Pp Pq Pr Lut=I76:72+66:64 Lut2", ".LUT"},

@@ -46,13 +46,29 @@ unsigned MmaRegisters(Slot slot, const Instruction& inst) {
 // Coordinates of a surface by kSurf dimension: 1D, 1D_BUFFER, 1D_ARRAY, 2D, 2D_ARRAY, 3D.
 unsigned SurfaceCoordinates(uint32_t dim) { return dim < 2 ? 1 : dim < 4 ? 2 : 3; }
 
-// Texture destinations: the first two components that the mask names go to kD, the others to kD2. Source
-// counts are an assumption (the tables do not settle them): coordinates in pairs.
+// Coordinates of a texture by kDim, the layer of an array included.
+unsigned TextureCoordinates(uint32_t dim) {
+  static constexpr uint8_t kCoordinates[8] = {1, 2, 3, 3, 2, 3, 4, 4};
+  return kCoordinates[dim & 7];
+}
+
+// The first two components that the mask names go to kD, the others to kD2. SCR spreads coordinates, level of
+// detail and reference value evenly over both sources (seen for one to four of them); TXD has the derivatives
+// in kB. Offsets and sample numbers are taken to need one more register (assumption).
 unsigned TextureRegisters(Slot slot, const Instruction& inst) {
   const auto components = static_cast<unsigned>(std::popcount(inst.word.Bits(72, 4)));
   if (slot == Slot::kD) return std::min(2u, components);
   if (slot == Slot::kD2) return components > 2 ? components - 2 : 0;
-  return slot == Slot::kA && inst.Get(Field::kDim) != 0 ? 2 : 1;
+  const uint32_t dim = inst.Get(Field::kDim);
+  const unsigned coordinates = TextureCoordinates(dim);
+  if (inst.op == Op::kTxd) return slot == Slot::kA ? coordinates : 2 * std::min(2u, dim % 4 + 1);
+  unsigned extra = inst.Get(Field::kLod) >= 2 ? 1 : 0;
+  for (const Field field : {Field::kDc, Field::kAoffi, Field::kToff, Field::kMs}) {
+    extra += inst.Get(field) != 0 ? 1 : 0;
+  }
+  if (inst.Get(Field::kScr) == 0) return slot == Slot::kA ? coordinates : extra;
+  const unsigned sum = coordinates + extra;
+  return slot == Slot::kA ? (sum + 1) / 2 : sum / 2;
 }
 
 }  // namespace

@@ -123,9 +123,11 @@ TEST(Cubins, RegisterCountIsTheHighestRegisterAndThree) {
     if (code.function.registers == 0) continue;
     const int highest = HighestRegister(code);
     int with_callees = highest;
-    for (const Code& callee : Sm89Code()) {
-      const bool reachable = CallsOut(code) && callee.cubin == code.cubin && !callee.function.is_kernel;
-      if (reachable) with_callees = std::max(with_callees, HighestRegister(callee));
+    if (CallsOut(code)) {
+      for (const Code& callee : Sm89Code()) {
+        const bool reachable = callee.cubin == code.cubin && !callee.function.is_kernel;
+        if (reachable) with_callees = std::max(with_callees, HighestRegister(callee));
+      }
     }
     ++functions;
     const auto registers = static_cast<int>(code.function.registers);

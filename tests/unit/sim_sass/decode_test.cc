@@ -161,6 +161,17 @@ TEST(Decode, TensorOperandsAndShapesFollowSizeAndType) {
   EXPECT_EQ(ShapeOf(Of(0x0000000000007918, 0x000fc00000000000)).m, 0);
 }
 
+TEST(Decode, TextureSourcesAreSpreadOverBothOperands) {
+  const auto sizes = [](uint64_t lo, uint64_t hi) {
+    const Instruction inst = Of(lo, hi);
+    return std::pair<int, int>(inst.Find(Slot::kA)->regs, inst.Find(Slot::kB)->regs);
+  };
+  EXPECT_EQ(sizes(0xb00058201e0c7b60, 0x000fc200059e08ff), std::pair(2, 2));  // ARRAY_2D with a level
+  EXPECT_EQ(sizes(0x3000581d06037b60, 0x000fc200019e01ff), std::pair(2, 1));  // 2D with a level
+  EXPECT_EQ(sizes(0x3000580706107b63, 0x000f4200009e06ff), std::pair(1, 1));  // TLD4 2D
+  EXPECT_EQ(sizes(0x2000581406147b6c, 0x000fc200041e02ff), std::pair(2, 4));  // TXD 2D: four derivatives
+}
+
 TEST(Decode, BranchDistancesCountFromTheNextInstruction) {
   const Instruction sm89 = Of(0x0000074000008947, 0x000fea0003800000);  // @!P0 BRA
   EXPECT_EQ(sm89.Target()->value, 0x740);
