@@ -145,7 +145,9 @@ SM89_NUM_BODY uint32_t FinishVector(const I32x8& total, const I32x8& exponent, c
   const I32x8 biased = (bits >> 23) + scale;
   const I32x8 zero = magnitude == 0;
   const I32x8 normal = (biased >= 1) & (biased <= 254) & ~zero;
-  const I32x8 scaled = ((bits + (scale << 23)) & cut) | (total & static_cast<int32_t>(0x80000000u));
+  // Wraps where the result is not normal and thrown away.
+  const U32x8 sum = reinterpret_cast<U32x8>(bits) + (reinterpret_cast<U32x8>(scale) << 23);
+  const I32x8 scaled = (reinterpret_cast<I32x8>(sum) & cut) | (total & static_cast<int32_t>(0x80000000u));
   const I32x8 result = scaled & normal;
   StoreVector(result, out);
   const I32x8 weights = {1, 2, 4, 8, 16, 32, 64, 128};
