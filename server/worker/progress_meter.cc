@@ -46,7 +46,8 @@ v1::Progress ProgressMeter::Message(const SimProgress& now) {
   // By the mean speed so far: the last interval's jumps around too much.
   const double mean_speed = Ratio(now.warp_instructions, elapsed_seconds);
   const uint64_t left = Grown(now.warp_instructions, now.warp_instructions_total);
-  message.set_eta_seconds(mean_speed > 0 ? static_cast<double>(left) / mean_speed : -1);
+  const bool known = now.warp_instructions_total != 0 && mean_speed > 0;
+  message.set_eta_seconds(known ? static_cast<double>(left) / mean_speed : -1);
   message.set_elapsed_seconds(elapsed_seconds);
   message.set_memory_bytes(MemoryInUseBytes());
   AddIntervalStatistics(IntervalOf(last_.stats, now.stats), Grown(last_.cycle, now.cycle), run_, &message);

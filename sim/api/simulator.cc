@@ -20,9 +20,14 @@ bool HasMark(const TraceSetInfo& info, const std::string& kind) {
 }
 
 // What the model assumes of the hardware without a measurement; shown in every report.
-std::vector<std::string> Assumptions() {
-  return {
-      "warp dependences by a register scoreboard: the traces carry no control bits",
+std::vector<std::string> Assumptions(const RunReport& report) {
+  const auto any = [&](const auto& holds) {
+    return std::any_of(report.kernels.begin(), report.kernels.end(), holds);
+  };
+  const bool has_bits = any([](const KernelReport& k) { return k.control_bits_present; });
+  std::vector<std::string> assumptions = {
+      has_bits ? "warp dependences by a register scoreboard: control bits are not used"
+               : "warp dependences by a register scoreboard: the traces carry no control bits",
       "instruction and constant caches always hit",
       "L2 slice hash: even over all slices; NVIDIA's is not published",
       "crossbar latency: additive over SM and slice, spread as measured on an L40 (the same die)",
@@ -30,6 +35,10 @@ std::vector<std::string> Assumptions() {
       "every BAR waits for all warps of its CTA that have not ended",
       "host copies run after all kernels listed before them and leave their data dirty in the L2",
   };
+  if (any([](const KernelReport& k) { return k.clock_reads.any(); })) {
+    assumptions.push_back("the value of a clock read is the cycle of its issue");
+  }
+  return assumptions;
 }
 
 class SimulatorImpl final : public Simulator {
@@ -42,6 +51,7 @@ class SimulatorImpl final : public Simulator {
       ++kernels_total_;
       instructions_total_ += trace_->info().kernels[k].warp_instructions;
     }
+    if (trace_->live()) instructions_total_ = 0;
   }
 
   absl::StatusOr<SimProgress> Advance(uint64_t cycles) override {
@@ -89,7 +99,6 @@ class SimulatorImpl final : public Simulator {
     report.total_cycles = gpu_->now();
     report.marks = info.marks;
     report.warnings = info.warnings;
-    report.assumptions = Assumptions();
     if (!gpu_->done()) {
       report.status = RunStatus::kRunning;
       report.status_detail = "the run has not ended";
@@ -99,6 +108,7 @@ class SimulatorImpl final : public Simulator {
     std::stable_sort(report.kernels.begin(), report.kernels.end(),
                      [](const KernelReport& a, const KernelReport& b) { return a.index < b.index; });
     for (const KernelReport& kernel : report.kernels) report.totals.Add(kernel.stats);
+    report.assumptions = Assumptions(report);
     if (gpu_->done() && gpu_->status() == RunStatus::kComplete) {
       report.total_cycles = 0;
       for (const KernelReport& kernel : report.kernels) {
@@ -134,7 +144,16 @@ class SimulatorImpl final : public Simulator {
         static_cast<double>(run.occupancy.ctas_per_sm * run.occupancy.needs.warps) /
         options_.config.gpu.sm.max_warps;
     kernel.control_bits = "synthesised scoreboard";
+    const std::span<const StaticInst> code = trace_->StaticTable(run.trace_kernel);
+    kernel.control_bits_present =
+        std::any_of(code.begin(), code.end(), [](const StaticInst& inst) { return inst.has_encoding; });
     kernel.stats = gpu_->StatsOf(index);
+    kernel.clock_reads = run.clock_reads.Summary();
+    if (trace_->live()) {  // what was executed so far: nobody knew it before
+      kernel.info.warp_instructions = kernel.stats.sm.warp_instructions;
+      kernel.info.thread_instructions = kernel.stats.sm.thread_instructions;
+      kernel.info.masked_off_instructions = kernel.stats.sm.masked_off_instructions;
+    }
     kernel.guessed_opcodes = gpu_->GuessedOf(index);
     return kernel;
   }

@@ -42,9 +42,10 @@ struct SimProgress {
   uint64_t ctas_total = 0;  // of that kernel
   uint64_t ctas_done = 0;
   uint64_t cycle = 0;
-  uint64_t warp_instructions = 0;        // issued so far, all kernels
-  uint64_t warp_instructions_total = 0;  // in the selected kernels' traces
-  SimStats stats;                        // cumulative so far, for interval statistics
+  uint64_t warp_instructions = 0;  // issued so far, all kernels
+  // In the selected kernels' traces; 0 = not known (a live source).
+  uint64_t warp_instructions_total = 0;
+  SimStats stats;  // cumulative so far, for interval statistics
 };
 
 class Simulator {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/base/assert.h"
+#include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 
 namespace sm89 {
@@ -12,6 +13,14 @@ namespace {
 
 constexpr uint32_t kMaxWarpsListed = 64;        // in the watchdog's dump
 constexpr uint64_t kMaxCopiedLines = 1u << 18;  // of host copies, about a tenth of a second
+// By a live source, likewise at 10 million instructions a second.
+constexpr uint64_t kMaxExecutedInstructions = 1'000'000;
+
+uint64_t InstructionsOf(const CtaTrace& cta) {
+  uint64_t count = 0;
+  for (uint32_t w = 0; w < cta.num_warps(); ++w) count += cta.warp_instructions(w);
+  return count;
+}
 
 }  // namespace
 
@@ -44,8 +53,29 @@ absl::Status Gpu::CheckKernels() {
   for (size_t k = 0; k < kernels.size(); ++k) {
     if (!options_.selected[k]) continue;
     RETURN_IF_ERROR(ComputeOccupancy(kernels[k], options_.config.sm).status());
+    if (options_.trace->live()) RETURN_IF_ERROR(CheckOpcodes(static_cast<uint32_t>(k)));
   }
   return absl::OkStatus();
+}
+
+// Text traces were checked when they were read; what an emulator hands over was not.
+absl::Status Gpu::CheckOpcodes(uint32_t trace_kernel) const {
+  const KernelInfo& info = options_.trace->info().kernels[trace_kernel];
+  const std::span<const StaticInst> code = options_.trace->StaticTable(trace_kernel);
+  DecodeOptions decode;
+  decode.binary_version = info.binary_version;
+  const DecodedKernel decoded = DecodeKernel(code, decode);
+  if (decoded.unknown.empty() || options_.unknown_as_nop) return absl::OkStatus();
+  const UnknownOpcode& first = decoded.unknown.front();
+  return InputError(
+      absl::StatusCode::kInvalidArgument,
+      Fault{.file = info.file,
+            .field = "opcode",
+            .value = first.opcode,
+            .expected = "an instruction of SM89, or one that it can stand for",
+            .message = absl::StrCat("kernel '", info.name, "' has an instruction at 0x",
+                                    absl::Hex(code[first.static_id].pc), " that the model does not know"),
+            .facts = {{"unknown_opcodes", absl::StrCat(decoded.unknown.size())}}});
 }
 
 absl::Status Gpu::StartCommands() {
@@ -104,6 +134,7 @@ absl::StatusOr<bool> Gpu::DispatchOne(uint32_t sm) {
     launch.code = &run.code;
     launch.needs = run.occupancy.needs;
     ASSIGN_OR_RETURN(launch.trace, options_.trace->OpenCta(run.trace_kernel, run.ctas_launched));
+    if (options_.trace->live()) executed_ += InstructionsOf(*launch.trace);
     launch.at = std::max(now_, run.ready);
     if (sm_last_finish_[sm] != 0) {
       launch.at = std::max(launch.at, sm_last_finish_[sm] + options_.config.run.cta_launch_latency_cycles);
@@ -120,24 +151,32 @@ absl::Status Gpu::DispatchCtas() {
   const bool any = std::any_of(active_.begin(), active_.end(), [&](uint32_t index) {
     return runs_[index]->ctas_launched < runs_[index]->ctas_total && runs_[index]->ready < now_ + window_;
   });
-  if (!any) return absl::OkStatus();
+  if (!any) {
+    dispatch_pending_ = dispatch_placed_ = false;
+    dispatch_sm_ = 0;
+    return absl::OkStatus();
+  }
   for (const uint32_t index : active_) {
     KernelRun& run = *runs_[index];
     if (run.offered || run.ready >= now_ + window_) continue;
     run.offered = true;  // SMs that had nothing for earlier kernels are asked again
     sm_may_host_.assign(sm_may_host_.size(), true);
   }
-  // Breadth first: one CTA an SM and pass, as the hardware spreads them.
-  for (bool placed = true; placed;) {
-    placed = false;
-    for (uint32_t sm = 0; sm < sms_.size(); ++sm) {
-      if (!sm_may_host_[sm]) continue;
-      ASSIGN_OR_RETURN(const bool hosted, DispatchOne(sm));
-      sm_may_host_[sm] = hosted;
-      placed |= hosted;
+  // Breadth first: one CTA an SM and pass, as the hardware spreads them. A pass that was broken off goes on.
+  for (;;) {
+    for (; dispatch_sm_ < sms_.size(); ++dispatch_sm_) {
+      if (!sm_may_host_[dispatch_sm_]) continue;
+      // Bounded host work a call, so that a caller can cancel between CTAs.
+      dispatch_pending_ = executed_ > kMaxExecutedInstructions;
+      if (dispatch_pending_) return absl::OkStatus();
+      ASSIGN_OR_RETURN(const bool hosted, DispatchOne(dispatch_sm_));
+      sm_may_host_[dispatch_sm_] = hosted;
+      dispatch_placed_ |= hosted;
     }
+    dispatch_sm_ = 0;
+    if (!dispatch_placed_) return absl::OkStatus();
+    dispatch_placed_ = false;
   }
-  return absl::OkStatus();
 }
 
 void Gpu::RunWindow(Cycle end) {
@@ -154,7 +193,22 @@ void Gpu::RunWindow(Cycle end) {
   }
   memory_.RunUntil(end + memory_.crossbar().MinLatency(), &inboxes_);
   now_ = end;
+  CollectClockSamples();
   CollectFinished();
+}
+
+void Gpu::CollectClockSamples() {
+  for (const uint32_t sm : busy_sms_) {
+    for (const ClockSample& s : sms_[sm]->clock_samples()) {
+      ClockReads& reads = runs_[s.kernel]->clock_reads;
+      if (s.threads == 0) {
+        reads.AddRead();
+      } else {
+        reads.AddDifference(s.pc_first, s.pc_second, s.cycles, s.threads);
+      }
+    }
+    sms_[sm]->clock_samples().clear();
+  }
 }
 
 void Gpu::CollectFinished() {
@@ -211,10 +265,12 @@ Cycle Gpu::NextWindow() const {
 
 absl::Status Gpu::Advance(uint64_t cycles) {
   const Cycle until = cycles > kNever - now_ ? kNever : now_ + cycles;
+  executed_ = 0;
   while (!done_ && now_ < until) {
     RETURN_IF_ERROR(StartCommands());
     if (done_ || commands_pending_) return absl::OkStatus();
     RETURN_IF_ERROR(DispatchCtas());
+    if (dispatch_pending_) return absl::OkStatus();
     const Cycle next = NextWindow();
     if (next == kNever) {
       End(RunStatus::kDeadlock, absl::StrCat("nothing can happen any more\n", DescribeStuck()));

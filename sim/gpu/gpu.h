@@ -18,6 +18,7 @@
 #include "sim/isa/decoded_inst.h"
 #include "sim/report/run_report.h"
 #include "sim/sm/sm.h"
+#include "sim/stats/clock_reads.h"
 #include "sim/trace/trace_source.h"
 
 namespace sm89 {
@@ -43,8 +44,9 @@ struct KernelRun {
   uint64_t ctas_launched = 0;
   uint64_t ctas_done = 0;
   bool finished = false;
-  bool offered = false;                    // its CTAs have been offered to the SMs
-  SimStats sm_stats;                       // of the SMs, once finished
+  bool offered = false;  // its CTAs have been offered to the SMs
+  SimStats sm_stats;     // of the SMs, once finished
+  ClockReads clock_reads;
   std::vector<uint32_t> guessed;           // static ids
   std::vector<uint64_t> guessed_executed;  // warp instructions of each, once finished
 };
@@ -80,12 +82,14 @@ class Gpu {
  private:
   explicit Gpu(GpuOptions options);
   absl::Status CheckKernels();
+  absl::Status CheckOpcodes(uint32_t trace_kernel) const;
   absl::Status StartCommands();
   absl::Status StartKernel(uint32_t trace_kernel);
   absl::Status DispatchCtas();
   absl::StatusOr<bool> DispatchOne(uint32_t sm);
   void RunWindow(Cycle end);
   void CollectFinished();
+  void CollectClockSamples();
   void FinishKernel(uint32_t run);
   // Next window border at which anything happens; kNever: nothing ever will.
   Cycle NextWindow() const;
@@ -114,6 +118,11 @@ class Gpu {
   SimStats finished_;  // SM, L1 and network statistics of finished kernels
   uint32_t num_finished_ = 0;
   bool commands_pending_ = false;  // host copies are left for the next call
+  // CTA dispatch at this cycle: the pass may go on in the next call.
+  bool dispatch_pending_ = false;
+  bool dispatch_placed_ = false;  // in this pass
+  uint32_t dispatch_sm_ = 0;
+  uint64_t executed_ = 0;  // instructions of CTAs that a live source executed in this call
   bool done_ = false;
   RunStatus status_ = RunStatus::kComplete;
   std::string status_detail_;

@@ -119,6 +119,7 @@ struct DecodedInst {
   bool guessed = false;           // mapped from a foreign opcode or treated as NOP on request
   bool has_control_bits = false;
   bool arrives_only = false;  // BAR.ARV: counts at the barrier without waiting
+  bool reads_clock = false;   // a clock or timer register; known from machine code only
   uint8_t num_dests = 0;
   uint8_t num_sources = 0;
   std::array<RegRange, kMaxDests> dests{};  // widened from the opcode (64/128-bit, tensor)

@@ -25,6 +25,14 @@ ControlBits ReadControlBits(const std::array<uint8_t, 16>& encoding) {
   return bits;
 }
 
+// CS2R, S2R or S2UR of SR_CLOCKLO, SR_CLOCKHI or SR_GLOBALTIMERLO/HI: opcode in bits 0..11, special register
+// in bits 72..79 (checked against ptxas output). The text of a trace does not name special registers.
+bool ReadsClock(const std::array<uint8_t, 16>& encoding) {
+  const uint32_t opcode = encoding[0] | (encoding[1] & 0xfu) << 8;
+  if (opcode != 0x805 && opcode != 0x919 && opcode != 0x9c3) return false;
+  return encoding[9] >= 0x50 && encoding[9] <= 0x53;
+}
+
 bool BypassesL1(const DecodedInst& inst, std::string_view opcode) {
   const bool device_memory =
       inst.space == MemSpace::kGlobal || inst.space == MemSpace::kGeneric || inst.space == MemSpace::kTexture;
@@ -83,6 +91,7 @@ DecodedKernel DecodeKernel(std::span<const StaticInst> table, const DecodeOption
     if (raw.has_encoding) {
       inst.has_control_bits = true;
       inst.bits = ReadControlBits(raw.encoding);
+      inst.reads_clock = ReadsClock(raw.encoding);
     }
     kernel.insts.push_back(inst);
   }

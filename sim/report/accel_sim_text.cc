@@ -103,6 +103,9 @@ void WriteKernel(const KernelReport& k, const Running& total, const RunReport& r
   WriteHeadlines(k, total, run, out);
   WriteCore(total.stats, out);
   WriteMemory(total.stats, out);
+  for (const std::string& line : ClockReadLines(k.clock_reads)) {
+    out->Raw(absl::StrCat("sm89_clock_reads = ", line));
+  }
   out->Raw("");
 }
 

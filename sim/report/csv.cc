@@ -1,5 +1,8 @@
 // One row a kernel and a total row, for spreadsheets and data frames (RFC 4180).
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "sim/base/strings.h"
 #include "sim/report/run_report.h"
@@ -65,6 +68,14 @@ constexpr std::string_view kLeading[] = {"kernel",
                                          "thread_instructions",
                                          "ctas_per_sm",
                                          "occupancy_limiter"};
+// Only in runs with kernels that read a clock.
+constexpr std::string_view kClockReads = "clock_reads";
+
+bool HasClockReads(const RunReport& run) {
+  return std::any_of(run.kernels.begin(), run.kernels.end(),
+                     [](const KernelReport& k) { return k.clock_reads.any(); });
+}
+
 constexpr std::string_view kTrailing[] = {"finished", "status", "complete", "marks"};
 
 void AddFigures(const SimStats& stats, uint64_t cycles, const RunReport& run, Record* record) {
@@ -101,6 +112,7 @@ std::string KernelRow(const KernelReport& k, const RunReport& run) {
   record.Number(k.ctas_per_sm);
   record.Text(ValidUtf8(k.occupancy_limiter));
   AddFigures(k.stats, k.cycles, run, &record);
+  if (HasClockReads(run)) record.Text(absl::StrJoin(ClockReadLines(k.clock_reads), "; "));
   AddTrailing(k.finished, run, &record);
   return std::move(record).Finish();
 }
@@ -119,15 +131,17 @@ std::string TotalRow(const RunReport& run) {
   record.Empty();  // ctas_per_sm
   record.Empty();  // occupancy_limiter
   AddFigures(run.totals, run.total_cycles, run, &record);
+  if (HasClockReads(run)) record.Empty();
   AddTrailing(run.status == RunStatus::kComplete, run, &record);
   return std::move(record).Finish();
 }
 
-std::string HeaderRow() {
+std::string HeaderRow(const RunReport& run) {
   Record record;
   for (std::string_view name : kLeading) record.Text(std::string(name));
   for (const StatDef& def : AllStatDefs()) record.Text(std::string(def.name));
   for (const DerivedDef& def : AllDerivedDefs()) record.Text(def.name);
+  if (HasClockReads(run)) record.Text(std::string(kClockReads));
   for (std::string_view name : kTrailing) record.Text(std::string(name));
   return std::move(record).Finish();
 }
@@ -135,7 +149,7 @@ std::string HeaderRow() {
 }  // namespace
 
 std::string ReportToCsv(const RunReport& report) {
-  std::string text = HeaderRow();
+  std::string text = HeaderRow(report);
   for (const KernelReport& k : report.kernels) text += KernelRow(k, report);
   text += TotalRow(report);
   return text;

@@ -36,6 +36,25 @@ void AddFigures(const SimStats& stats, uint64_t cycles, const RunReport& run, Js
   (*object)["derived"] = Derived(Derive(stats, cycles, run));
 }
 
+// Program counters as numbers: bytes from the kernel's start.
+Json Clocks(const ClockReadSummary& reads) {
+  Json pairs = Json::array();
+  for (const ClockPairSummary& p : reads.pairs) {
+    pairs.push_back({{"pc_first", p.pc_first},
+                     {"pc_second", p.pc_second},
+                     {"warps", p.warps},
+                     {"threads", p.threads},
+                     {"min_cycles", p.min_cycles},
+                     {"median_cycles", p.median_cycles},
+                     {"max_cycles", p.max_cycles},
+                     {"resolution_cycles", p.resolution_cycles}});
+  }
+  return {{"warp_instructions", reads.warp_instructions},
+          {"pairs", std::move(pairs)},
+          {"dropped_warps", reads.dropped_warps},
+          {"dropped_threads", reads.dropped_threads}};
+}
+
 Json Kernel(const KernelReport& k, const RunReport& run) {
   Json object;
   object["name"] = k.info.name;
@@ -64,6 +83,12 @@ Json Kernel(const KernelReport& k, const RunReport& run) {
     guessed.push_back({{"opcode", opcode}, {"warp_instructions", count}});
   }
   object["guessed_opcodes"] = std::move(guessed);
+  // Keys of kernels that a cubin gave: text traces have neither.
+  if (k.info.origin == KernelOrigin::kCubin) {
+    object["source"] = "cubin";
+    object["control_bits_present"] = k.control_bits_present;
+  }
+  if (k.clock_reads.any()) object["clock_reads"] = Clocks(k.clock_reads);
   AddFigures(k.stats, k.cycles, run, &object);
   return object;
 }

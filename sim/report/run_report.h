@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/types.h"
+#include "sim/stats/clock_reads.h"
 #include "sim/stats/sim_stats.h"
 #include "sim/trace/trace_types.h"
 
@@ -31,11 +32,13 @@ struct KernelReport {
   uint64_t cycles = 0;  // launch to last CTA's end, launch latency included
   bool finished = false;
   uint64_t ctas_launched = 0;
-  uint32_t ctas_per_sm = 0;          // occupancy limit
-  std::string occupancy_limiter;     // "registers", "shared memory", "threads", "CTAs", "warps"
-  double theoretical_occupancy = 0;  // warps resident at the limit / warps an SM has
-  std::string control_bits;          // "synthesised scoreboard", "machine code"
+  uint32_t ctas_per_sm = 0;           // occupancy limit
+  std::string occupancy_limiter;      // "registers", "shared memory", "threads", "CTAs", "warps"
+  double theoretical_occupancy = 0;   // warps resident at the limit / warps an SM has
+  std::string control_bits;           // "synthesised scoreboard", "machine code"
+  bool control_bits_present = false;  // the input is machine code; `control_bits` says what the model used
   SimStats stats;
+  ClockReadSummary clock_reads;
   std::vector<std::pair<std::string, uint64_t>> guessed_opcodes;  // text, executed warp instructions
 };
 

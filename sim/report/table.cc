@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kNameColumns = 22;
 constexpr size_t kMaxWarnings = 20;
+constexpr size_t kMaxClockLines = 16;  // of a kernel
 
 struct Column {
   const char* title;
@@ -108,6 +109,20 @@ std::string Warnings(const RunReport& run) {
   return text;
 }
 
+std::string Clocks(const RunReport& run) {
+  std::string text;
+  for (const KernelReport& k : run.kernels) {
+    const std::vector<std::string> lines = ClockReadLines(k.clock_reads);
+    for (size_t i = 0; i < std::min(lines.size(), kMaxClockLines); ++i) {
+      absl::StrAppend(&text, absl::StrFormat("%4d ", k.index + 1), lines[i], "\n");
+    }
+    if (lines.size() > kMaxClockLines) {
+      absl::StrAppend(&text, "     and ", lines.size() - kMaxClockLines, " more, see the JSON report\n");
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string ReportToTable(const RunReport& report) {
@@ -124,6 +139,10 @@ std::string ReportToTable(const RunReport& report) {
     text += Row(absl::StrCat(k.index + 1), Printable(name), Figures(k.stats, k.cycles, report));
   }
   text += Row("", "total", Figures(report.totals, report.total_cycles, report));
+  const std::string clocks = Clocks(report);
+  if (!clocks.empty()) {
+    absl::StrAppend(&text, "\n   # clock reads: cycles from one read of a thread to its next\n", clocks);
+  }
   const std::string warnings = Warnings(report);
   if (!warnings.empty()) absl::StrAppend(&text, "\n", warnings);
   return text;

@@ -56,6 +56,21 @@ std::string Compact(uint64_t value) {
   return absl::StrFormat("%.*f%c", decimals, scaled, kSuffixes[step]);
 }
 
+std::vector<std::string> ClockReadLines(const ClockReadSummary& reads) {
+  std::vector<std::string> lines;
+  for (const ClockPairSummary& p : reads.pairs) {
+    std::string line = absl::StrFormat("0x%04x>0x%04x threads %d min %d median %d", p.pc_first, p.pc_second,
+                                       p.threads, p.min_cycles, p.median_cycles);
+    if (p.resolution_cycles > 1) absl::StrAppend(&line, "..", p.median_cycles + p.resolution_cycles - 1);
+    absl::StrAppend(&line, " max ", p.max_cycles);
+    lines.push_back(std::move(line));
+  }
+  if (reads.dropped_threads != 0) {
+    lines.push_back(absl::StrCat("other pairs threads ", reads.dropped_threads));
+  }
+  return lines;
+}
+
 size_t DerivedIndex(std::string_view name) {
   const auto defs = AllDerivedDefs();
   for (size_t i = 0; i < defs.size(); ++i) {

@@ -25,6 +25,10 @@ std::string MarkKinds(const RunReport& report);
 // 9999 -> "9999", 12345 -> "12.3K", 1257472 -> "1.26M", up to T: at most 5 characters.
 std::string Compact(uint64_t value);
 
+// One line a pair of clock reads, "0x0020>0x0460 threads 32 min 10 median 10 max 12", in cycles; a last one
+// when differences were dropped.
+std::vector<std::string> ClockReadLines(const ClockReadSummary& reads);
+
 // Position of a derived figure by name; it must exist.
 size_t DerivedIndex(std::string_view name);
 

@@ -137,6 +137,7 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   out.bypass_l1 = in.bypass_l1;
   out.writes_predicate = in.writes_predicate;
   out.arrives_only = in.arrives_only;
+  out.reads_clock = in.reads_clock;
   out.variable_latency =
       in.unit == ExecUnit::kSfu || in.unit == ExecUnit::kMisc || in.unit == ExecUnit::kFp64;
   for (int i = 0; i < in.num_sources; ++i) {

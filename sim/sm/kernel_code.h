@@ -40,6 +40,7 @@ struct SmInst {
   bool writes_predicate = false;
   bool arrives_only = false;      // BAR.ARV: counts at the barrier, does not wait
   bool variable_latency = false;  // consumers see a short-scoreboard wait
+  bool reads_clock = false;
   uint8_t num_sources = 0;
   uint8_t num_dests = 0;
   std::array<SlotRange, kMaxSources> sources{};

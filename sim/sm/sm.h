@@ -46,6 +46,15 @@ struct FinishedCta {
   Cycle cycle = 0;
 };
 
+// A clock read, or one step of some lanes from one clock read to the next.
+struct ClockSample {
+  uint32_t kernel = 0;   // run index
+  uint32_t threads = 0;  // 0: a read; else lanes that took the step
+  uint32_t pc_first = 0;
+  uint32_t pc_second = 0;
+  uint64_t cycles = 0;
+};
+
 class Sm {
  public:
   Sm(const GpuConfig& config, uint16_t id);
@@ -63,6 +72,8 @@ class Sm {
 
   std::vector<MemRequest>& outbox() { return lsu_.outbox(); }
   std::vector<FinishedCta>& finished() { return finished_; }
+  // Of this window, in the order of issue.
+  std::vector<ClockSample>& clock_samples() { return clock_samples_; }
   bool idle() const { return num_ctas_ == 0; }
   // Not OK once a warp's trace could not be read to its end (DATA_LOSS).
   const absl::Status& trace_status() const { return trace_status_; }
@@ -129,6 +140,7 @@ class Sm {
   void IssueMemory(uint32_t slot, Cycle now);
   void IssueAccess(uint32_t slot, Cycle now);
   void IssueControl(uint32_t slot, Cycle now);
+  void ReadClock(Warp* warp, Cycle now);
   // Takes the warp's next instruction and puts the warp to sleep, among the blocked, or to rest.
   void Advance(uint32_t slot, Cycle now);
   void Reschedule(uint32_t slot, Cycle now);
@@ -160,6 +172,7 @@ class Sm {
   EventWheel<LocalEvent> local_events_{10};
   std::vector<Completion> completions_;
   std::vector<FinishedCta> finished_;
+  std::vector<ClockSample> clock_samples_;
   std::vector<std::pair<uint32_t, std::unique_ptr<KernelSmStats>>> stats_;
   CoalescedAccess access_;  // of the instruction being tried
 };

@@ -66,6 +66,7 @@ void Sm::Issue(uint32_t slot, Cycle now) {
   stats.masked_off_instructions += warp.next.mask == 0;
   ++(stats.*inst.counter);
   if (inst.guess != 0) ++warp.stats->guessed[inst.guess - 1];
+  if (inst.reads_clock) ReadClock(&warp, now);
   subs_[SubOf(slot)].units.Reserve(inst, now, &stats);
   subs_[SubOf(slot)].scheduler.Issued(IndexInSub(slot));
   stats.tensor_ops += inst.tensor_ops;
@@ -88,6 +89,25 @@ void Sm::Issue(uint32_t slot, Cycle now) {
   }
   IssueControl(slot, now);
   Advance(slot, now);
+}
+
+// The value read is the issue cycle (assumption: hardware samples the counter a fixed number of cycles later,
+// which differences do not show).
+void Sm::ReadClock(Warp* warp, Cycle now) {
+  const LaneMask lanes = warp->next.mask;
+  if (lanes == 0) return;
+  const uint32_t pc = warp->inst().pc;
+  clock_samples_.push_back({.kernel = warp->kernel});
+  std::vector<ClockReaders>& readers = warp->clock_readers;
+  for (ClockReaders& before : readers) {
+    const LaneMask both = before.lanes & lanes;
+    if (both == 0) continue;
+    before.lanes &= ~lanes;
+    const auto threads = static_cast<uint32_t>(__builtin_popcount(both));
+    clock_samples_.push_back({warp->kernel, threads, before.pc, pc, now - before.cycle});
+  }
+  std::erase_if(readers, [](const ClockReaders& r) { return r.lanes == 0; });
+  readers.push_back({lanes, pc, now});
 }
 
 void Sm::IssueMemory(uint32_t slot, Cycle now) {

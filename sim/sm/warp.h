@@ -63,6 +63,13 @@ class AsyncCopyGroups {
   uint32_t oldest_ = 0;
 };
 
+// Lanes that read the clock last at `pc`, all in one instruction.
+struct ClockReaders {
+  LaneMask lanes = 0;
+  uint32_t pc = 0;
+  Cycle cycle = 0;  // of its issue: the value that they read
+};
+
 struct Warp {
   bool active = false;
   bool has_next = false;
@@ -91,6 +98,7 @@ struct Warp {
   std::vector<Cycle> register_ready;       // by slot; kNever = on its way
   std::vector<WarpState> register_reason;  // what a reader of the slot waits for
   LocalWindow local;
+  std::vector<ClockReaders> clock_readers;  // disjoint lanes
 
   const SmInst& inst() const { return code->insts[next.static_id]; }
 };

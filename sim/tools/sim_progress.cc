@@ -16,7 +16,8 @@ constexpr milliseconds kPlainInterval{5000};
 constexpr size_t kNameBytes = 32;
 
 std::string Eta(const SimProgress& p, double seconds) {
-  if (p.warp_instructions == 0 || p.warp_instructions > p.warp_instructions_total) return "ETA -";
+  const bool known = p.warp_instructions_total != 0;
+  if (!known || p.warp_instructions == 0 || p.warp_instructions > p.warp_instructions_total) return "ETA -";
   const double left = static_cast<double>(p.warp_instructions_total - p.warp_instructions);
   const auto eta = static_cast<uint64_t>(seconds * left / static_cast<double>(p.warp_instructions));
   if (eta < 100) return absl::StrCat("ETA ", eta, " s");
@@ -30,14 +31,17 @@ std::string FormatProgress(const SimProgress& p, double seconds) {
   // Cut at 32 bytes before cleaning, so that half a character shows as one replacement.
   const std::string name = Printable(p.kernel_name.substr(0, kNameBytes));
   const double done = static_cast<double>(p.warp_instructions);
-  const double percent =
-      p.warp_instructions_total == 0 ? 0 : 100.0 * done / static_cast<double>(p.warp_instructions_total);
+  // Of a kernel that is executed while it is simulated nobody knows how much is to come.
+  const double total = static_cast<double>(p.warp_instructions_total);
+  const std::string of_total = p.warp_instructions_total == 0
+                                   ? "/?"
+                                   : absl::StrCat("/", Compact(p.warp_instructions_total),
+                                                  absl::StrFormat(" %.0f%%", 100.0 * done / total));
   const std::string ipc = p.cycle == 0 ? "-" : absl::StrFormat("%.2f", done / static_cast<double>(p.cycle));
   const std::string speed = seconds <= 0 ? "-" : Compact(static_cast<uint64_t>(done / seconds));
   return absl::StrCat("kernel ", std::min(p.kernels_done + 1, p.kernels_total), "/", p.kernels_total, " ",
-                      name, "  cycle ", Compact(p.cycle), "  inst ", Compact(p.warp_instructions), "/",
-                      Compact(p.warp_instructions_total), absl::StrFormat(" %.0f%%", percent), "  IPC ", ipc,
-                      "  ", speed, " inst/s  ", Eta(p, seconds));
+                      name, "  cycle ", Compact(p.cycle), "  inst ", Compact(p.warp_instructions), of_total,
+                      "  IPC ", ipc, "  ", speed, " inst/s  ", Eta(p, seconds));
 }
 
 bool ProgressPrinter::Due() {

@@ -57,6 +57,21 @@ class WarpScript {
     return *this;
   }
 
+  // Machine code of the instruction appended last.
+  WarpScript& Encoded(uint64_t low, uint64_t high) {
+    StaticInst& inst = lines_.back().inst;
+    inst.has_encoding = true;
+    for (size_t i = 0; i < 8; ++i) {
+      inst.encoding[i] = static_cast<uint8_t>(low >> (8 * i));
+      inst.encoding[8 + i] = static_cast<uint8_t>(high >> (8 * i));
+    }
+    return *this;
+  }
+  // CS2R of the clock, 64 bits, as ptxas encodes it.
+  WarpScript& ReadClock(int dest, LaneMask mask = ~LaneMask{0}) {
+    return Op("CS2R", {dest}, {}, mask).Encoded(0x0000000000047805, 0x000fe40000015000);
+  }
+
   // Goes back to a PC: what follows is a loop's next iteration.
   WarpScript& At(uint32_t pc) {
     next_pc_ = pc;

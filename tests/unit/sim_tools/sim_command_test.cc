@@ -267,6 +267,9 @@ TEST(Progress, LineOfARun) {
   EXPECT_EQ(FormatProgress(p, 2.0),
             "kernel 3/16 bfs?  cycle 1.00M  inst 2.50M/10.0M 25%  IPC 2.50  1.25M inst/s  ETA 6 s");
   EXPECT_THAT(FormatProgress(SimProgress{}, 0), HasSubstr("ETA -"));
+  p.warp_instructions_total = 0;
+  EXPECT_THAT(FormatProgress(p, 2.0), HasSubstr("inst 2.50M/?  IPC 2.50  1.25M inst/s  ETA -"))
+      << "a kernel that is executed while it is simulated";
 }
 
 TEST(HostTime, StandsBeforeTheClosingLines) {
