@@ -88,6 +88,7 @@ struct Function {
   uint32_t param_bytes = 0;
   std::vector<KernelParam> params;  // by ordinal
   std::optional<Dim3> max_threads;  // __launch_bounds__ / .reqntid
+  bool threads_exact = false;       // .reqntid: the CTA has exactly max_threads
   uint32_t max_registers = 0;       // 0 = no bound given
   std::vector<uint32_t> exit_offsets;
   std::vector<IndirectBranch> indirect_branches;

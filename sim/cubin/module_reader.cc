@@ -14,6 +14,8 @@ constexpr uint32_t kSymbolIndexMask = 0xffffff;  // a code section's info: regis
 constexpr uint32_t kRegisterShift = 24;
 constexpr uint32_t kBarrierShift = 20;  // of a code section's flags, 7 bits, CUDA 11 and 12
 constexpr uint32_t kInstructionBytes = 16;
+constexpr uint32_t kParamBaseSm8x = 0x160;  // of kernels without parameters, too; others say it themselves
+constexpr uint32_t kParamBaseSm90 = 0x210;
 constexpr std::array<uint32_t, 5> kArchs = {80, 86, 87, 89, 90};
 constexpr std::string_view kTextPrefix = ".text.";
 
@@ -126,6 +128,7 @@ absl::Status ModuleReader::AddFunction(uint32_t section, uint32_t symbol) {
   if (symbol != 0) {
     function.name = NameOf(symbol);
     function.is_kernel = (elf_.symbols()[symbol].other & kSymbolIsKernel) != 0;
+    if (function.is_kernel) function.param_base = module_.arch >= 90 ? kParamBaseSm90 : kParamBaseSm8x;
   }
   function.code.assign(code.bytes().begin(), code.bytes().end());
   function.registers = text.info >> kRegisterShift;

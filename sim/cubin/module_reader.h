@@ -58,6 +58,7 @@ class ModuleReader {
   // read_data.cc
   absl::Status ReadShared();
   absl::Status ReadConstants();
+  absl::Status SetBank(const ElfSection& section, std::vector<uint8_t>& bank);
   absl::Status ReadGlobals();
   absl::Status ReadVariables();
   absl::Status ReadRelocations();

@@ -51,26 +51,34 @@ absl::Status ModuleReader::ReadShared() {
   return absl::OkStatus();
 }
 
+absl::Status ModuleReader::SetBank(const ElfSection& section, std::vector<uint8_t>& bank) {
+  const ByteView contents = elf_.Contents(section);
+  if (!bank.empty() || contents.size() != section.size_bytes) {
+    return BadBytes(
+        elf_.name(), HeaderOffset(section),
+        absl::StrCat("constant bank ", Quoted(section.name), " is there twice or without its bytes"),
+        absl::StrCat(contents.size(), " of ", section.size_bytes, " bytes"));
+  }
+  bank.assign(contents.bytes().begin(), contents.bytes().end());
+  return Charge(contents.size(), contents.base());
+}
+
 absl::Status ModuleReader::ReadConstants() {
   for (const ElfSection& section : elf_.sections()) {
     std::string_view owner_name;
     const int bank = ConstantBank(section.name, &owner_name);
     if (bank < 0) continue;
-    const ByteView contents = elf_.Contents(section);
-    const auto bytes = contents.bytes();
     if (owner_name.empty() && bank == kModuleBank) {
-      const absl::Status status = Charge(bytes.size(), contents.base());
+      const absl::Status status = SetBank(section, module_.constant3);
       if (!status.ok()) return status;
-      module_.constant3.assign(bytes.begin(), bytes.end());
       continue;
     }
     const uint32_t owner = owner_name.empty() ? kNoFunction : OwnerOf(section, owner_name);
-    if (owner == kNoFunction && !owner_name.empty()) continue;
     for (uint32_t i = 0; i < module_.functions.size(); ++i) {
-      if (owner != kNoFunction && i != owner) continue;
-      const absl::Status status = Charge(bytes.size(), contents.base());
+      if (!owner_name.empty() && i != owner) continue;
+      const absl::Status status =
+          SetBank(section, module_.functions[i].constants[static_cast<uint32_t>(bank)]);
       if (!status.ok()) return status;
-      module_.functions[i].constants[static_cast<uint32_t>(bank)].assign(bytes.begin(), bytes.end());
     }
   }
   return absl::OkStatus();
@@ -204,6 +212,7 @@ absl::Status ModuleReader::ReadRelocationSection(const ElfSection& section) {
   if (function == kNoFunction && !is_global && bank < 0) return absl::OkStatus();
   const auto relocations = ConvertRelocations(section, patched, global_offset_[section.info]);
   if (!relocations.ok()) return relocations.status();
+  if (relocations->empty()) return absl::OkStatus();
   const auto append = [&](std::vector<Relocation>& to) {
     to.insert(to.end(), relocations->begin(), relocations->end());
     return Charge(relocations->size() * sizeof(Relocation), HeaderOffset(section));

@@ -120,6 +120,7 @@ absl::Status ModuleReader::ApplyRecord(Function& function, uint8_t attribute, ui
       threads.y = payload.U32();
       threads.z = payload.U32();
       function.max_threads = threads;
+      function.threads_exact = attribute == kRequiredThreads;
       break;
     }
     case kParamCbank:

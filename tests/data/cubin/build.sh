@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=/tmp/cubin
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
-cp "$here"/*.cu "$work"
+cp "$here"/*.cu "$here"/*.ptx "$work"
 cd "$work"
 ada="-gencode arch=compute_89,code=sm_89"
 two="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_89,code=[sm_89,compute_89]"
@@ -20,6 +20,8 @@ two="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_89,code=[sm_89,co
   nvcc -c $ada --compress-mode=size axpy.cu -o axpy.o
   nvcc -cubin -arch=sm_89 -O3 -lineinfo kernels.cu -o kernels.cubin
   nvcc -cubin -arch=sm_89 -rdc=true kernels.cu -o kernels_rdc.cubin
+  nvcc -cubin -arch=sm_90 -maxrregcount=40 kernels.cu -o kernels_sm90.cubin
+  ptxas -arch=sm_89 bounds.ptx -o bounds.cubin
   nvcc -dc $ada -Xcompiler -fPIC objects_a.cu -o a.o
   nvcc -dc $ada -Xcompiler -fPIC objects_b.cu -o b.o
   nvcc -dlink $ada -Xcompiler -fPIC a.o b.o -o linked.o

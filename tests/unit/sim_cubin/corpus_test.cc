@@ -239,6 +239,14 @@ TEST_F(CubinCorpus, IndirectBranchesAreBrxWithTheirTableInBank2) {
   EXPECT_EQ(targets, words.size());
 }
 
+TEST_F(CubinCorpus, RecursionHasNoKnownStack) {
+  const Module& module = Corpus().at("k16_calls_G");
+  EXPECT_TRUE(module.Find("calls")->stack_unbounded) << "it calls fib";
+  EXPECT_EQ(module.Find("calls")->stack_bytes, 0u);
+  EXPECT_FALSE(module.Find("virt")->stack_unbounded);
+  EXPECT_GT(module.Find("virt")->stack_bytes, 0u);
+}
+
 TEST_F(CubinCorpus, CalleesLieInTheirKernelsAndOffsetsAreInstructions) {
   size_t callees = 0;
   for (const auto& [name, module] : Corpus()) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -167,6 +168,17 @@ TEST(CubinFaults, RelocationsOutsideTheirSectionOrOfNoSymbol) {
               table);
   ExpectFault(Damaged(kFixture).Put<uint64_t>(header + kSectionSize, 15), "whole number of relocations",
               table);
+}
+
+TEST(CubinFaults, ConstantBanksWithoutBytesOrTwice) {
+  constexpr uint64_t kSectionType = 4;
+  const Damaged whole(kFixture);
+  const uint64_t constants = whole.Contents(".nv.constant3");
+  const uint64_t header = whole.Header(".nv.constant3");
+  ExpectFault(Damaged(kFixture).Put<uint32_t>(header + kSectionType, 8), "without its bytes", constants);
+  // The name of bank 3 for bank 4's section, too.
+  ExpectFault(Damaged(kFixture).Put<uint32_t>(whole.Header(".nv.constant4"), whole.Get<uint32_t>(header)),
+              "is there twice", std::max(constants, whole.Contents(".nv.constant4")));
 }
 
 TEST(CubinFaults, SizesThatNoMachineHas) {

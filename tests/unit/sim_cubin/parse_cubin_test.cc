@@ -81,6 +81,32 @@ TEST(ParseCubin, GivesResources) {
   EXPECT_EQ(Kernel(module, "collatz").max_threads, (Dim3{128, 1, 1})) << "__launch_bounds__(128)";
 }
 
+TEST(ParseCubin, TellsExactBlocksFromLargestOnes) {
+  const Module module = Parse("bounds.cubin");
+  const Function& exact = Kernel(module, "exact");
+  EXPECT_EQ(exact.max_threads, (Dim3{64, 2, 1}));
+  EXPECT_TRUE(exact.threads_exact);
+  const Function& at_most = Kernel(module, "at_most");
+  EXPECT_EQ(at_most.max_threads, (Dim3{32, 4, 1}));
+  EXPECT_FALSE(at_most.threads_exact);
+  EXPECT_EQ(at_most.max_registers, 128u) << "four CTAs of 128 threads in 65,536 registers";
+  EXPECT_EQ(at_most.param_base, 0x160u) << "though there are none";
+  EXPECT_EQ(at_most.param_bytes, 0u);
+}
+
+TEST(ParseCubin, ReadsSm90) {
+  const Module module = Parse("kernels_sm90.cubin");
+  EXPECT_EQ(module.arch, 90u);
+  const Function& reverse = Kernel(module, "reverse");
+  EXPECT_EQ(reverse.static_shared_bytes, 256u);
+  EXPECT_EQ(reverse.reserved_shared_bytes, 1024u);
+  EXPECT_EQ(reverse.param_base, 0x210u);
+  EXPECT_EQ(reverse.max_registers, 40u) << "-maxrregcount=40";
+  for (const auto& [bank, relocations] : Kernel(module, "pick").constant_relocations) {
+    EXPECT_FALSE(relocations.empty()) << bank;
+  }
+}
+
 TEST(ParseCubin, GivesCalleesInsideTheirKernel) {
   const Module module = Parse("kernels.cubin");
   const Function& collatz = Kernel(module, "collatz");
