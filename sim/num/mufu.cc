@@ -5,6 +5,7 @@
 
 #include "sim/num/half.h"
 #include "sim/num/mode.h"
+#include "sim/num/vector.h"
 
 namespace sm89::num {
 namespace {
@@ -14,6 +15,9 @@ constexpr uint32_t kInfinity = 0x7f800000u;
 constexpr uint32_t kSign = 0x80000000u;
 constexpr double kLn2 = 0.693147180559945309417232121458;
 constexpr double kTwoPi = 6.28318530717958647692528676656;
+
+// Adding it to a number rounds that to an integer, which is then in the low bits.
+constexpr double kRoundMagic = 0x1.8p52;
 
 bool IsNan(uint32_t bits) { return (bits & ~kSign) > kInfinity; }
 
@@ -31,7 +35,7 @@ constexpr double kInverseFactorial[] = {
 
 // 2^x for |x| <= 1000; the series' first omitted term is below 2^-56 of the result.
 double PowerOfTwo(double x) {
-  const double whole = std::floor(x + 0.5);
+  const double whole = (x + kRoundMagic) - kRoundMagic;
   const double y = (x - whole) * kLn2;
   double sum = kInverseFactorial[13];
   for (int k = 12; k >= 0; --k) sum = sum * y + kInverseFactorial[k];
@@ -149,6 +153,35 @@ uint32_t Reciprocal64(uint32_t src, bool root) {
   return HighWord(1.0 / (root ? std::sqrt(value) : value));
 }
 
+namespace base {
+#define SM89_NUM_BODY inline __attribute__((always_inline))
+#include "sim/num/mufu_body.h"
+#undef SM89_NUM_BODY
+}  // namespace base
+
+#if defined(__x86_64__)
+namespace avx2 {
+#define SM89_NUM_BODY inline __attribute__((always_inline, target("avx2")))
+#include "sim/num/mufu_body.h"
+#undef SM89_NUM_BODY
+}  // namespace avx2
+
+__attribute__((target("avx2"))) void Ex2RowAvx2(const uint32_t* src, uint32_t* dst) {
+  avx2::Ex2Row(src, dst);
+}
+#endif
+
+void Ex2Row(const uint32_t* src, uint32_t* dst) {
+#if defined(__x86_64__)
+  static const bool wide = __builtin_cpu_supports("avx2") != 0;
+  if (wide) {
+    Ex2RowAvx2(src, dst);
+    return;
+  }
+#endif
+  base::Ex2Row(src, dst);
+}
+
 template <typename Function>
 void Apply(const uint32_t* src, uint32_t* dst, Function function) {
   for (int i = 0; i < kLanes; ++i) dst[i] = function(src[i]);
@@ -185,7 +218,7 @@ uint32_t Mufu(MufuOp op, uint32_t src) {
 void MufuLanes(MufuOp op, const uint32_t* src, uint32_t* dst) {
   switch (op) {
     case MufuOp::kEx2:
-      Apply(src, dst, Ex2);
+      Ex2Row(src, dst);
       break;
     case MufuOp::kRcp:
       Apply(src, dst, Rcp);

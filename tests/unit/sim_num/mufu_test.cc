@@ -192,10 +192,14 @@ TEST(Mufu, SpecialOperands) {
 TEST(Mufu, LanesAgreeWithTheScalars) {
   uint32_t src[32];
   uint32_t dst[32];
-  for (int op = 0; op < 10; ++op) {
-    for (uint32_t i = 0; i < 32; ++i) src[i] = i * 0x08123457u;
-    MufuLanes(static_cast<MufuOp>(op), src, dst);
-    for (int i = 0; i < 32; ++i) EXPECT_EQ(dst[i], Mufu(static_cast<MufuOp>(op), src[i])) << op;
+  for (uint32_t round = 0; round < 2000; ++round) {
+    const auto op = static_cast<MufuOp>(round % 10);
+    for (uint32_t i = 0; i < 32; ++i) {
+      const uint32_t raw = (round * 32 + i) * 0x9e3779b9u;
+      src[i] = round % 3 == 0 ? raw : (raw & 0x80ffffffu) | 0x40000000u;  // all floats, or around 2 to 8
+    }
+    MufuLanes(op, src, dst);
+    for (int i = 0; i < 32; ++i) ASSERT_EQ(dst[i], Mufu(op, src[i])) << round % 10 << " of " << src[i];
   }
 }
 
