@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> SimulatorFor(const v1::Assignment& as
   SimulatorOptions options;
   ASSIGN_OR_RETURN(options.config, ConfigOf(assignment));
   ASSIGN_OR_RETURN(options.kernels, ParseKernelSelection(assignment.kernels()));
-  options.compact_trace_path = assignment.trace_path();
+  options.trace_path = assignment.trace_path();
   options.max_cycles = assignment.max_cycles();
   options.threads = assignment.threads();
   return Simulator::Create(std::move(options));

@@ -41,6 +41,18 @@ std::vector<std::string> Assumptions(const RunReport& report) {
   return assumptions;
 }
 
+EmulatedLaunch LaunchReportOf(const LaunchOutcome& outcome) {
+  EmulatedLaunch launch;
+  launch.case_id = outcome.result.id;
+  launch.executed = outcome.finished;
+  for (const launch::OutputSummary& output : outcome.result.outputs) {
+    launch.outputs.emplace_back(output.name, launch::OutputToJson(output));
+  }
+  launch.findings = outcome.findings;
+  launch.num_findings = outcome.num_findings;
+  return launch;
+}
+
 class SimulatorImpl final : public Simulator {
  public:
   SimulatorImpl(SimulatorOptions options, std::shared_ptr<TraceSource> trace, std::unique_ptr<Gpu> gpu,
@@ -155,6 +167,9 @@ class SimulatorImpl final : public Simulator {
       kernel.info.masked_off_instructions = kernel.stats.sm.masked_off_instructions;
     }
     kernel.guessed_opcodes = gpu_->GuessedOf(index);
+    if (options_.emulation != nullptr) {
+      kernel.launch = LaunchReportOf(options_.emulation->outcomes()[run.trace_kernel]);
+    }
     return kernel;
   }
 
@@ -164,6 +179,18 @@ class SimulatorImpl final : public Simulator {
   uint32_t kernels_total_ = 0;
   uint64_t instructions_total_ = 0;
 };
+
+// What the options name; a program package becomes options->emulation.
+absl::StatusOr<std::shared_ptr<TraceSource>> OpenSource(SimulatorOptions* options) {
+  if (options->emulation == nullptr && options->source == nullptr && IsProgramFile(options->trace_path)) {
+    ASSIGN_OR_RETURN(const Program program, ReadProgramFile(options->trace_path));
+    ASSIGN_OR_RETURN(options->emulation, Emulation::Create(program, options->emulation_options));
+  }
+  if (options->emulation != nullptr) return options->emulation->source();
+  if (options->source != nullptr) return options->source;
+  ASSIGN_OR_RETURN(std::shared_ptr<CompactReader> reader, CompactReader::Open(options->trace_path));
+  return reader;
+}
 
 absl::StatusOr<std::vector<bool>> SelectKernels(const KernelSelection& selection, size_t count) {
   for (const auto& [first, last] : selection.ranges) {
@@ -183,10 +210,7 @@ absl::StatusOr<std::vector<bool>> SelectKernels(const KernelSelection& selection
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions options) {
-  std::shared_ptr<TraceSource> trace = options.source;
-  if (trace == nullptr) {
-    ASSIGN_OR_RETURN(trace, CompactReader::Open(options.compact_trace_path));
-  }
+  ASSIGN_OR_RETURN(const std::shared_ptr<TraceSource> trace, OpenSource(&options));
   const TraceSetInfo& info = trace->info();
   ASSIGN_OR_RETURN(std::vector<bool> selected, SelectKernels(options.kernels, info.kernels.size()));
   GpuOptions gpu_options;
@@ -197,8 +221,8 @@ absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions op
   gpu_options.max_cycles = options.max_cycles;
   gpu_options.threads = options.threads;
   ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, Gpu::Create(std::move(gpu_options)));
-  return std::unique_ptr<Simulator>(std::make_unique<SimulatorImpl>(std::move(options), std::move(trace),
-                                                                    std::move(gpu), std::move(selected)));
+  return std::unique_ptr<Simulator>(
+      std::make_unique<SimulatorImpl>(std::move(options), trace, std::move(gpu), std::move(selected)));
 }
 
 }  // namespace sm89

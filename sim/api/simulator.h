@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sim/config/config.h"
+#include "sim/replay/emulation.h"
 #include "sim/report/run_report.h"
 #include "sim/trace/trace_source.h"
 
@@ -25,8 +26,11 @@ absl::StatusOr<KernelSelection> ParseKernelSelection(const std::string& text);
 
 struct SimulatorOptions {
   Config config;
-  std::string compact_trace_path;       // not read when `source` is given
-  std::shared_ptr<TraceSource> source;  // executed instructions that need not lie in a file
+  std::string trace_path;               // a compact trace or a program package, told apart by their magic
+  std::shared_ptr<TraceSource> source;  // instead of trace_path: executed instructions from anywhere
+  std::shared_ptr<Emulation>
+      emulation;  // instead of both: launches to execute; their outcomes get into the report
+  EmulationOptions emulation_options;  // for a program package
   KernelSelection kernels;
   uint64_t max_cycles = 0;  // 0 = no limit
   uint32_t threads = 1;     // host threads; the result does not depend on it

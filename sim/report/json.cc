@@ -55,6 +55,15 @@ Json Clocks(const ClockReadSummary& reads) {
           {"dropped_threads", reads.dropped_threads}};
 }
 
+void AddLaunch(const EmulatedLaunch& launch, Json* object) {
+  (*object)["case"] = launch.case_id;
+  (*object)["executed"] = launch.executed;
+  Json& outputs = (*object)["outputs"] = Json::object();
+  for (const auto& [buffer, summary] : launch.outputs) outputs[buffer] = Json::parse(summary, nullptr, false);
+  (*object)["findings"] = launch.findings;
+  (*object)["findings_total"] = launch.num_findings;
+}
+
 Json Kernel(const KernelReport& k, const RunReport& run) {
   Json object;
   object["name"] = k.info.name;
@@ -88,6 +97,7 @@ Json Kernel(const KernelReport& k, const RunReport& run) {
     object["source"] = "cubin";
     object["control_bits_present"] = k.control_bits_present;
   }
+  if (k.launch.has_value()) AddLaunch(*k.launch, &object);
   if (k.clock_reads.any()) object["clock_reads"] = Clocks(k.clock_reads);
   AddFigures(k.stats, k.cycles, run, &object);
   return object;

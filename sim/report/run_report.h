@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,15 @@ enum class RunStatus : uint8_t {
 };
 std::string_view Name(RunStatus status);
 
+// What executing a launch (of a cubin) gave beside its timing.
+struct EmulatedLaunch {
+  std::string case_id;
+  bool executed = false;                                     // to its end; without it there are no outputs
+  std::vector<std::pair<std::string, std::string>> outputs;  // buffer, JSON object of its summary
+  std::vector<std::string> findings;                         // of the memory checker, the first ones
+  uint64_t num_findings = 0;
+};
+
 struct KernelReport {
   KernelInfo info;
   uint32_t index = 0;        // position among the kernels simulated
@@ -39,6 +49,7 @@ struct KernelReport {
   bool control_bits_present = false;  // the input is machine code; `control_bits` says what the model used
   SimStats stats;
   ClockReadSummary clock_reads;
+  std::optional<EmulatedLaunch> launch;
   std::vector<std::pair<std::string, uint64_t>> guessed_opcodes;  // text, executed warp instructions
 };
 

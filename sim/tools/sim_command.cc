@@ -75,7 +75,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& opti
   run.max_cycles = options.max_cycles;
   run.threads = options.threads;
   if (IsCompactTrace(options.trace)) {
-    run.compact_trace_path = options.trace;
+    run.trace_path = options.trace;
     ASSIGN_OR_RETURN(std::unique_ptr<Simulator> simulator, Simulator::Create(std::move(run)));
     WarnOfMarks("sm89-sim", simulator->Report().marks, options.ingest, io.err);
     return simulator;
@@ -87,7 +87,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& opti
     ingest.progress = [progress](uint64_t done, uint64_t total) { progress->Reading(done, total); };
   }
   ASSIGN_OR_RETURN(const IngestResult ingested, IngestTrace(options.trace, compact.path(), ingest));
-  run.compact_trace_path = compact.path();
+  run.trace_path = compact.path();
   // The simulator keeps the file mapped: its name may go as soon as it is open.
   return Simulator::Create(std::move(run));
 }

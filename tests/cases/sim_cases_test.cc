@@ -41,7 +41,7 @@ class SimCase : public ::testing::Test {
     if (!config.ok()) return config.status();
     SimulatorOptions options;
     options.config = std::move(*config);
-    options.compact_trace_path = output_;
+    options.trace_path = output_;
     return Simulator::Create(std::move(options));
   }
 

@@ -43,7 +43,7 @@ std::string MixedTrace() {
 std::string Json(const std::string& path, uint32_t threads, uint64_t slice) {
   SimulatorOptions options;
   options.config = TestConfig();
-  options.compact_trace_path = path;
+  options.trace_path = path;
   options.threads = threads;
   auto simulator = Simulator::Create(std::move(options));
   EXPECT_TRUE(simulator.ok()) << simulator.status().message();

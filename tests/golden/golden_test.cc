@@ -28,7 +28,7 @@ std::string RunExample() {
   if (!ingested.ok() || !config.ok()) return "";
   SimulatorOptions options;
   options.config = *config;
-  options.compact_trace_path = compact;
+  options.trace_path = compact;
   auto simulator = Simulator::Create(std::move(options));
   EXPECT_TRUE(simulator.ok()) << simulator.status().message();
   if (!simulator.ok()) return "";

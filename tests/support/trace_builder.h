@@ -159,7 +159,7 @@ inline RunReport Simulate(const std::string& path, const Config& config, uint32_
                           uint64_t max_cycles = 0) {
   SimulatorOptions options;
   options.config = config;
-  options.compact_trace_path = path;
+  options.trace_path = path;
   options.threads = threads;
   options.max_cycles = max_cycles;
   auto simulator = Simulator::Create(std::move(options));
