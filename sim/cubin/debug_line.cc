@@ -24,6 +24,7 @@ constexpr uint8_t kSetAddress = 2;
 constexpr uint8_t kDefineFile = 3;
 
 constexpr uint64_t kInstructionBytes = 16;
+constexpr uint32_t kNoFile = ~uint32_t{0};
 constexpr uint64_t kLineMax = ~uint32_t{0};
 constexpr uint64_t kFileNameBytesMax = uint64_t{1} << 26;  // of all files together
 // Each instruction is described once; a few times where code of several sources overlaps. Bounds the work.
@@ -112,6 +113,7 @@ absl::Status LineReader::AddFile(Unit& unit, const std::string& directory, std::
     files_.push_back(std::move(path));
   }
   unit.files.push_back(found->second);
+  unit.names_files = true;
   if (files_.size() > kFilesMax || unit.files.size() > kFilesMax || file_bytes_ > kFileNameBytesMax) {
     return TooMuch(name_, section_base_, "the line table names too many source files",
                    absl::StrCat(files_.size(), " of ", file_bytes_, " bytes"),
@@ -128,7 +130,7 @@ absl::Status LineReader::ReadFilesV2(ByteView& in, Unit& unit) {
     if (directory.empty()) break;
     directories.emplace_back(directory);
   }
-  unit.files.push_back(~uint32_t{0});  // numbers begin at 1
+  unit.files.push_back(kNoFile);  // numbers begin at 1
   while (true) {
     const uint64_t at = in.FileOffset();
     const std::string_view file = in.CString(kNameBytesMax);
@@ -266,9 +268,11 @@ absl::Status LineReader::Row(const Unit& unit, State& state, uint64_t file_offse
   const absl::Status status = CloseRow(state, file_offset);
   if (!status.ok()) return status;
   state.row_offset = state.at.offset;
-  state.row.line = state.line > kLineMax ? 0 : static_cast<uint32_t>(state.line);
-  const bool has_file = state.file < unit.files.size() && unit.files[state.file] != ~uint32_t{0};
-  state.row.file = has_file ? unit.files[state.file] : 0;
+  const bool has_file = state.file < unit.files.size() && unit.files[state.file] != kNoFile;
+  // A unit about PTX names no files; otherwise a line without its file is no place.
+  const bool is_place = state.line <= kLineMax && (has_file || !unit.names_files);
+  state.row.line = is_place ? static_cast<uint32_t>(state.line) : 0;
+  state.row.file = is_place && has_file ? unit.files[state.file] : 0;
   state.has_row = true;
   return absl::OkStatus();
 }
@@ -285,7 +289,7 @@ absl::Status LineReader::Run(ByteView in, const Unit& unit) {
       state.line += static_cast<uint64_t>(int64_t{unit.line_base} + special % unit.line_range);
       status = Row(unit, state, at);
     } else if (opcode == 0) {
-      status = Extended(in, unit, state);
+      status = Extended(in, state);
     } else {
       status = Standard(in, unit, opcode, state);
     }
@@ -295,7 +299,7 @@ absl::Status LineReader::Run(ByteView in, const Unit& unit) {
   return absl::OkStatus();
 }
 
-absl::Status LineReader::Extended(ByteView& in, const Unit& unit, State& state) {
+absl::Status LineReader::Extended(ByteView& in, State& state) {
   const uint64_t at = in.FileOffset();
   const uint64_t length = in.Uleb();
   ByteView operands = in.Part(in.at(), length);
@@ -316,7 +320,6 @@ absl::Status LineReader::Extended(ByteView& in, const Unit& unit, State& state) 
     return absl::OkStatus();
   }
   // Others are the compiler's: 0x90 gives the function that a line was inlined from.
-  static_cast<void>(unit);
   return opcode == kDefineFile ? Fail(at, "a line program defines a file, which nvcc never does")
                                : absl::OkStatus();
 }

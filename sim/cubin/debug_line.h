@@ -51,7 +51,8 @@ class LineReader {
     uint32_t address_bytes = 8;
     uint32_t offset_bytes = 4;
     std::vector<uint8_t> operand_counts;  // of standard opcodes from 1
-    std::vector<uint32_t> files;          // the unit's file number -> index in files_
+    bool names_files = false;
+    std::vector<uint32_t> files;  // the unit's file number -> index in files_
   };
   // The machine that a program runs on: DWARF 5, section 6.2.2.
   struct State {
@@ -74,7 +75,7 @@ class LineReader {
   absl::Status AddFile(Unit& unit, const std::string& directory, std::string_view file);
 
   absl::Status Run(ByteView in, const Unit& unit);
-  absl::Status Extended(ByteView& in, const Unit& unit, State& state);
+  absl::Status Extended(ByteView& in, State& state);
   absl::Status Standard(ByteView& in, const Unit& unit, uint8_t opcode, State& state);
   absl::Status Row(const Unit& unit, State& state, uint64_t file_offset);
   absl::Status CloseRow(State& state, uint64_t file_offset);

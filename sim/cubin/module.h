@@ -13,9 +13,9 @@
 
 namespace sm89::cubin {
 
-// Place of an instruction in the source, 0 line = unknown.
+// Place of an instruction in the source, line 0 = unknown.
 struct SourceLine {
-  uint32_t file = 0;  // index into Module::files
+  uint32_t file = 0;  // index into Module::files; always 0 for a line of PTX
   uint32_t line = 0;
   friend bool operator==(const SourceLine&, const SourceLine&) = default;
 };

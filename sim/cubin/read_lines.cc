@@ -52,6 +52,7 @@ absl::Status ModuleReader::ReadLines() {
     reader.set_strings(strings, line_strings);
     absl::Status status = reader.Read(elf_.Contents(sections[i]));
     if (!status.ok()) return status;
+    if (is_source && reader.files().empty()) continue;
     uint64_t described = 0;
     for (size_t f = 0; f < module_.functions.size(); ++f) {
       described += reader.lines()[f].size();

@@ -24,7 +24,7 @@ void CheckFunction(const Module& module, const Function& function) {
   const bool has_lines = function.lines.empty() || function.lines.size() == function.num_instructions();
   SM89_ASSERT(has_lines, "a line for each instruction, or none");
   for (const sm89::cubin::SourceLine& line : function.lines) {
-    SM89_ASSERT(line.file < module.files.size() || line.file == 0, "lines name files of the module");
+    SM89_ASSERT(line.line == 0 || line.file < module.files.size(), "lines name files of the module");
   }
   for (const auto& symbol : function.symbols) {
     SM89_ASSERT(symbol.offset + symbol.size_bytes <= function.code.size(), "callees lie in the code");

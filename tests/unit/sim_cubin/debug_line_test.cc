@@ -127,6 +127,16 @@ TEST(DebugLine, UnknownFormsAndTablesLongerThanTheFileAreRefused) {
   EXPECT_THAT(Read(Unit(5, endless, program), program.size()).status.message(), HasSubstr("damaged"));
 }
 
+TEST(DebugLine, ALineOfAFileThatIsNotNamedIsUnknownButPtxNeedsNone) {
+  const std::string program = SetAddress() + Bytes().U8(4).U8(7).U8(1).U8(2).U8(64).str() + EndSequence();
+  const Result unknown = Read(Unit(2, kFilesV2, program), program.size());
+  ASSERT_TRUE(unknown.status.ok()) << unknown.status;
+  EXPECT_EQ(unknown.lines, std::vector<SourceLine>(4, SourceLine{0, 0}));
+  const Result ptx = Read(Unit(2, std::string(2, '\0'), program), program.size());
+  ASSERT_TRUE(ptx.status.ok()) << ptx.status;
+  EXPECT_EQ(ptx.lines, std::vector<SourceLine>(4, SourceLine{0, 1}));
+}
+
 TEST(DebugLine, CompilersOwnOpcodesArePassedOver) {
   const std::string program =
       SetAddress() + Bytes().U8(0).U8(3).U8(0x90).U16(0x0102).U8(1).U8(2).U8(64).str() + EndSequence();
