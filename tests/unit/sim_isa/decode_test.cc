@@ -293,16 +293,35 @@ TEST(Control, Immediates) {
   EXPECT_EQ(Decode(Inst("BAR.SYNC")).immediate, DecodedInst::kUnknownBarrier);
 }
 
-TEST(ControlBits, OfARealInstruction) {
-  // FADD R32, -R9.reuse, R13 as ptxas wrote it: stall 1, no yield, waits for counter 0, reuses slot A.
-  const uint64_t low = 0x0000000d09207221, high = 0x041fe20000000100;
-  StaticInst raw = Inst("FADD", {32}, {9, 13});
+StaticInst Encoded(StaticInst raw, uint64_t low, uint64_t high) {
   raw.has_encoding = true;
   for (int i = 0; i < 8; ++i) {
     raw.encoding[i] = static_cast<uint8_t>(low >> (8 * i));
     raw.encoding[8 + i] = static_cast<uint8_t>(high >> (8 * i));
   }
-  const DecodedInst inst = Decode(raw);
+  return raw;
+}
+
+TEST(MachineCode, ClockReadsAreKnownByTheirSpecialRegister) {
+  const auto reads = [](const char* opcode, uint64_t low, uint64_t high) {
+    return Decode(Encoded(Inst(opcode, {4}), low, high)).reads_clock;
+  };
+  // As ptxas wrote them.
+  EXPECT_TRUE(reads("CS2R", 0x0000000000047805, 0x000fe40000015000)) << "SR_CLOCKLO, 64 bits";
+  EXPECT_TRUE(reads("CS2R.32", 0x0000000000007805, 0x000fca0000005000)) << "SR_CLOCKLO";
+  EXPECT_TRUE(reads("CS2R", 0x0000000000047805, 0x002fca0000015200)) << "SR_GLOBALTIMERLO";
+  EXPECT_TRUE(reads("S2UR", 0x00000000000679c3, 0x000e220000005000)) << "SR_CLOCKLO";
+  EXPECT_FALSE(reads("CS2R", 0x00000000001a7805, 0x000fe2000001ff00)) << "SRZ";
+  EXPECT_FALSE(reads("S2R", 0x0000000000007919, 0x000e280000002500)) << "SR_CTAID.X";
+  EXPECT_FALSE(reads("S2UR", 0x00000000000479c3, 0x000e220000002600)) << "SR_CTAID.Y";
+  EXPECT_FALSE(reads("FADD", 0x0000000d09207221, 0x041fe20000005000)) << "no register read";
+  EXPECT_FALSE(Decode(Inst("CS2R", {4})).reads_clock) << "text does not tell the register";
+}
+
+TEST(ControlBits, OfARealInstruction) {
+  // FADD R32, -R9.reuse, R13 as ptxas wrote it: stall 1, no yield, waits for counter 0, reuses slot A.
+  const DecodedInst inst =
+      Decode(Encoded(Inst("FADD", {32}, {9, 13}), 0x0000000d09207221, 0x041fe20000000100));
   ASSERT_TRUE(inst.has_control_bits);
   EXPECT_EQ(inst.bits.stall_cycles, 1);
   EXPECT_FALSE(inst.bits.yield);

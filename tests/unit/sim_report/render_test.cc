@@ -236,5 +236,48 @@ TEST(EveryRendering, CopesWithAnEmptyRun) {
   EXPECT_FALSE(ReportToAccelSimText(run).empty());
 }
 
+TEST(ClockReads, StandInEveryRendering) {
+  const RunReport run = ClockedReport();
+  const auto json = Parse(run);
+  const auto& reads = json["kernels"][0]["clock_reads"];
+  EXPECT_EQ(reads["warp_instructions"], 6);
+  ASSERT_EQ(reads["pairs"].size(), 2u);
+  EXPECT_EQ(reads["pairs"][0]["pc_first"], 0x20);
+  EXPECT_EQ(reads["pairs"][0]["pc_second"], 0x460);
+  EXPECT_EQ(reads["pairs"][0]["warps"], 2);
+  EXPECT_EQ(reads["pairs"][0]["threads"], 64);
+  EXPECT_EQ(reads["pairs"][0]["min_cycles"], 10);
+  EXPECT_EQ(reads["pairs"][0]["median_cycles"], 12);
+  EXPECT_EQ(reads["pairs"][0]["max_cycles"], 15);
+  EXPECT_EQ(reads["pairs"][1]["resolution_cycles"], 4);
+  EXPECT_EQ(reads["dropped_threads"], 32);
+  const std::string exact = "0x0020>0x0460 threads 64 min 10 median 12 max 15";
+  const std::string binned = "0x0460>0x0020 threads 32 min 7 median 8..11 max 9000";
+  const auto csv = ReadCsv(ReportToCsv(run));
+  for (const auto& record : csv) EXPECT_EQ(record.size(), csv[0].size());
+  EXPECT_EQ(Cell(csv, 1, "clock_reads"), exact + "; " + binned + "; other pairs threads 32");
+  EXPECT_EQ(Cell(csv, 2, "clock_reads"), "") << "kernel 2 reads none";
+  EXPECT_EQ(Cell(csv, 3, "clock_reads"), "");
+  EXPECT_EQ(Cell(csv, 1, "status"), "complete");
+  EXPECT_THAT(ReportToTable(run), HasSubstr("\n   1 " + exact + "\n   1 " + binned + "\n"));
+  EXPECT_THAT(ReportToAccelSimText(run), HasSubstr("sm89_clock_reads = " + exact + "\n"));
+}
+
+TEST(ClockReads, LeaveNoTraceWhereThereAreNone) {
+  const RunReport run = SampleReport();
+  for (const std::string& text :
+       {ReportToJson(run), ReportToCsv(run), ReportToAccelSimText(run), ReportToTable(run)}) {
+    EXPECT_THAT(text, Not(HasSubstr("clock_read")));
+    EXPECT_THAT(text, Not(HasSubstr("clock reads")));
+  }
+}
+
+TEST(Json, SaysThatAKernelCameFromACubin) {
+  const auto json = Parse(ClockedReport());
+  EXPECT_EQ(json["kernels"][0]["source"], "cubin");
+  EXPECT_EQ(json["kernels"][0]["control_bits_present"], true);
+  EXPECT_FALSE(json["kernels"][1].contains("source")) << "a text trace";
+}
+
 }  // namespace
 }  // namespace sm89

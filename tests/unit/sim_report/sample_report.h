@@ -59,6 +59,19 @@ inline RunReport SampleReport() {
   return run;
 }
 
+// Kernel 1 came from a cubin and reads clocks.
+inline RunReport ClockedReport() {
+  RunReport run = SampleReport();
+  KernelReport& k = run.kernels[0];
+  k.info.origin = KernelOrigin::kCubin;
+  k.control_bits_present = true;
+  k.clock_reads.warp_instructions = 6;
+  k.clock_reads.pairs = {{0x20, 0x460, 2, 64, 10, 12, 15, 1}, {0x460, 0x20, 1, 32, 7, 8, 9000, 4}};
+  k.clock_reads.dropped_warps = 1;
+  k.clock_reads.dropped_threads = 32;
+  return run;
+}
+
 inline RunReport MarkedReport() {
   RunReport run = SampleReport();
   run.marks = {{"foreign_arch", "2 kernels of sm_70 were mapped to SM89.", 2},
