@@ -21,7 +21,7 @@ uint32_t NegCount(const Compiled& c) {
 
 // No carry in or out.
 void Add3(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
@@ -31,7 +31,7 @@ void Add3(Exec& x, const Compiled& c) {
 
 // Three positive addends of which one is RZ or an immediate: most additions.
 void Add3Plain(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
@@ -40,7 +40,9 @@ void Add3Plain(Exec& x, const Compiled& c) {
 
 // Carries in (.X) and out. Pu: the 34-bit sum is at least 2^32; Pv: at least 2^33.
 void Add3Carry(Exec& x, const Compiled& c) {
-  Row sa, sb, sc, sum, carries;
+  ScratchRow sa, sb, sc;
+  ScratchRow sum_space, carries_space;
+  Row &sum = sum_space, &carries = carries_space;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
@@ -58,8 +60,8 @@ void Add3Carry(Exec& x, const Compiled& c) {
     carries.lane[i] = (ab < av ? 1u : 0u) + (abc < ab ? 1u : 0u) + (total < abc ? 1u : 0u);
   }
   WriteRow(x, c.d, sum);
-  if (c.pu != 7) WritePred(x, c.pu, GatherLanes([&](int i) { return carries.lane[i] >= 1; }));
-  if (c.pv != 7) WritePred(x, c.pv, GatherLanes([&](int i) { return carries.lane[i] >= 2; }));
+  if (c.pu != 7) WritePred(x, c.pu, GatherLanes([&](int i) { return carries.lane[i] != 0; }));
+  if (c.pv != 7) WritePred(x, c.pv, GatherLanes([&](int i) { return (carries.lane[i] & 2) != 0; }));
 }
 
 Handler ChooseAdd3(const Instruction& inst, Compiled* c) {
@@ -73,7 +75,7 @@ Handler ChooseAdd3(const Instruction& inst, Compiled* c) {
 // moves into the upper word; SX32: c is the sign of a.
 template <bool kHigh, bool kSx32>
 void Lea(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   const uint32_t* high = kHigh && !kSx32 ? ReadRaw(x, c.src[kSrcC], 0, sc).lane.data() : a;
@@ -89,7 +91,8 @@ void Lea(Exec& x, const Compiled& c) {
     EachLane(x, c.d, [=](int i) { return shifted(i) + (b[i] ^ fb) + extra - LaneSelect(in, i); });
     return;
   }
-  Row sum, carries;
+  ScratchRow sum_space, carries_space;
+  Row &sum = sum_space, &carries = carries_space;
   for (int i = 0; i < kWarpSize; ++i) {
     const uint32_t av = shifted(i);
     const uint32_t ab = av + (b[i] ^ fb);
@@ -112,7 +115,7 @@ Handler ChooseLea(const Instruction& inst, Compiled* c) {
 }
 
 void Abs(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   EachLane(x, c.d, [=](int i) {
     const uint32_t sign = static_cast<uint32_t>(static_cast<int32_t>(b[i]) >> 31);

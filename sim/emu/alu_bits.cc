@@ -14,13 +14,13 @@ using sass::Instruction;
 using sass::Op;
 
 void Reverse(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   const uint32_t* b = ReadInt(x, c.src[kSrcB], sb).lane.data();
   EachLane(x, c.d, [=](int i) { return ReverseBits(b[i]); });
 }
 
 void CountOnes(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   const uint32_t* b = ReadInt(x, c.src[kSrcB], sb).lane.data();
   EachLane(x, c.d, [=](int i) {
     uint32_t v = b[i];  // counted in fields of 2, 4, 8 bits: vectorises where a library call does not
@@ -33,14 +33,14 @@ void CountOnes(Exec& x, const Compiled& c) {
 }
 
 void FindLeadingOne(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   const Row& b = ReadInt(x, c.src[kSrcB], sb);
   const bool is_signed = c.mod[0] != 0, shift_amount = c.mod[1] != 0;
   EachLane(x, c.d, [&](int i) { return FindLeading(b.lane[i], is_signed, shift_amount); });
 }
 
 void MaskOfBits(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const bool wrap = c.mod[0] != 0;
@@ -48,7 +48,7 @@ void MaskOfBits(Exec& x, const Compiled& c) {
 }
 
 void SignExtend(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const bool wrap = c.mod[0] != 0, is_signed = c.mod[1] != 0;
@@ -58,7 +58,7 @@ void SignExtend(Exec& x, const Compiled& c) {
 // A width that is the same in all lanes: two shifts.
 template <bool kSigned>
 void SignExtendFixed(Exec& x, const Compiled& c) {
-  Row sa;
+  ScratchRow sa;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t s = c.mod[2];
   EachLane(x, c.d, [=](int i) {

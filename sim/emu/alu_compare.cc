@@ -26,7 +26,7 @@ LaneMask CompareRows(const uint32_t* a, const uint32_t* b) {
     if constexpr (kCode == sass::kIcLe) holds = kSigned ? sa <= sb : a[i] <= b[i];
     if constexpr (kCode == sass::kIcGt) holds = kSigned ? sa > sb : a[i] > b[i];
     if constexpr (kCode == sass::kIcGe) holds = kSigned ? sa >= sb : a[i] >= b[i];
-    mask |= holds ? kLaneBit[i] : 0;
+    mask |= (0u - static_cast<uint32_t>(holds)) & kLaneBit[i];
   }
   return mask;
 }
@@ -34,7 +34,7 @@ LaneMask CompareRows(const uint32_t* a, const uint32_t* b) {
 // EX: these are the upper words; where they are equal the lower words' result (Pr) decides.
 template <uint32_t kCode, bool kSigned, bool kEx>
 void SetPredicate(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const uint32_t* a = ReadInt(x, c.src[kSrcA], sa).lane.data();
   const uint32_t* b = ReadInt(x, c.src[kSrcB], sb).lane.data();
   LaneMask holds = CompareRows<kCode, kSigned>(a, b);

@@ -111,7 +111,7 @@ void IntToFloat(Exec& x, const Compiled& c) {
 // 32-bit integers to FP32, nearest: the host's own conversion does the same and vectorises.
 template <bool kSigned>
 void IntToSingle(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   EachLane(x, c.d, [=](int i) {
     const float value = kSigned ? static_cast<float>(static_cast<int32_t>(b[i])) : static_cast<float>(b[i]);
@@ -120,7 +120,7 @@ void IntToSingle(Exec& x, const Compiled& c) {
 }
 
 void PackFloats(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   const Row& d = ReadRaw(x, c.src[kSrcC], 0, sc);
@@ -152,7 +152,7 @@ uint32_t Saturate(int64_t value, unsigned bits, bool is_signed) {
 }
 
 void SaturateInt(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   EachLane(x, c.d, [&](int i) { return Saturate(static_cast<int32_t>(b.lane[i]), c.mod[0], c.mod[1] != 0); });
 }
@@ -164,7 +164,7 @@ uint32_t PackTwo(uint32_t a, uint32_t b, uint32_t c, unsigned bits) {
 }
 
 void PackInts(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const Row& d = ReadRaw(x, c.src[kSrcC], 0, sc);
@@ -177,7 +177,7 @@ void PackInts(Exec& x, const Compiled& c) {
 }
 
 void PackFloatsAsInts(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   const Row& d = ReadRaw(x, c.src[kSrcC], 0, sc);

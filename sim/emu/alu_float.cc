@@ -16,21 +16,21 @@ using sass::Op;
 num::FpMode ModeOf(const Compiled& c) { return num::ModeFromFields(c.mod[0], c.mod[1], c.mod[2] != 0); }
 
 void Add(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, SecondSource(c), sb);
   WholeRow(x, c.d, [&](uint32_t* to) { num::FaddLanes(a.lane.data(), b.lane.data(), to, ModeOf(c)); });
 }
 
 void Multiply(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   WholeRow(x, c.d, [&](uint32_t* to) { num::FmulLanes(a.lane.data(), b.lane.data(), to, ModeOf(c)); });
 }
 
 void MultiplyScaled(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   const num::FpMode mode = ModeOf(c);
@@ -39,7 +39,7 @@ void MultiplyScaled(Exec& x, const Compiled& c) {
 }
 
 void MultiplyAdd(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   const Row& d = ReadF32(x, c.src[kSrcC], sc);
@@ -49,7 +49,9 @@ void MultiplyAdd(Exec& x, const Compiled& c) {
 
 // Pp true: the smaller.
 void MinOrMax(Exec& x, const Compiled& c) {
-  Row sa, sb, max;
+  ScratchRow sa, sb;
+  ScratchRow max_space;
+  Row& max = max_space;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   num::MinMaxMode mode = {.max = false, .nan = c.mod[1] != 0, .xorsign = c.mod[2] != 0, .ftz = c.mod[0] != 0};
@@ -66,7 +68,7 @@ void MinOrMax(Exec& x, const Compiled& c) {
 }
 
 LaneMask Compare(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   return num::FsetpLanes(a.lane.data(), b.lane.data(), c.mod[0], c.mod[1] != 0);
@@ -85,14 +87,14 @@ void SetFloat(Exec& x, const Compiled& c) {
 }
 
 void CheckDivide(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   WritePred(x, c.pu, GatherLanes([&](int i) { return num::FchkDivide(a.lane[i], b.lane[i]); }));
 }
 
 void Multifunction(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
   WholeRow(x, c.d,
            [&](uint32_t* to) { num::MufuLanes(static_cast<num::MufuOp>(c.mod[0]), b.lane.data(), to); });
@@ -100,7 +102,7 @@ void Multifunction(Exec& x, const Compiled& c) {
 
 // One half of a register in, the low half out, zeros above.
 void MultifunctionHalf(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const auto op = static_cast<num::MufuOp>(c.mod[0]);
   const uint32_t shift = c.mod[1] != 0 ? 16 : 0;

@@ -61,21 +61,21 @@ num::HalfMode ModeOf(const Compiled& c) {
 }
 
 void Add(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadHalves(x, c, kSrcA, sa);
   const Row& b = ReadHalves(x, c, Second(c), sb);
   WholeRow(x, c.d, [&](uint32_t* to) { num::Hadd2Lanes(a.lane.data(), b.lane.data(), to, ModeOf(c)); });
 }
 
 void Multiply(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadHalves(x, c, kSrcA, sa);
   const Row& b = ReadHalves(x, c, Second(c), sb);
   WholeRow(x, c.d, [&](uint32_t* to) { num::Hmul2Lanes(a.lane.data(), b.lane.data(), to, ModeOf(c)); });
 }
 
 void MultiplyAdd(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadHalves(x, c, kSrcA, sa);
   const Row& b = ReadHalves(x, c, kSrcB, sb);
   const Row& d = ReadHalves(x, c, kSrcC, sc);
@@ -85,7 +85,7 @@ void MultiplyAdd(Exec& x, const Compiled& c) {
 }
 
 void MinOrMax(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadHalves(x, c, kSrcA, sa);
   const Row& b = ReadHalves(x, c, Second(c), sb);
   const LaneMask min = ReadPred(x, c.p);
@@ -101,7 +101,7 @@ struct Halves {
   LaneMask low = 0, high = 0;
 };
 Halves Compare(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadHalves(x, c, kSrcA, sa);
   const Row& b = ReadHalves(x, c, Second(c), sb);
   Halves out;

@@ -16,10 +16,20 @@
 
 namespace sm89::emu {
 
+// A row whose lanes start without values: a Row starts as zeros, which costs as much as an addition of rows.
+struct ScratchRow {
+  ScratchRow() {}  // NOLINT: `row` stays as it is
+  operator Row&() { return row; }
+  union {
+    Row row;
+  };
+};
+
 // d[i] = f(i) for the executed lanes. f reads lane i of its rows only.
 template <typename F>
 inline void EachLane(Exec& x, uint32_t row, F f) {
-  Row out;
+  ScratchRow space;
+  Row& out = space;
   const bool all = x.lanes == kAllLanes;
   uint32_t* const to = all ? x.w->rows[row].lane.data() : out.lane.data();
   SM89_LANE_LOOP
@@ -30,7 +40,8 @@ inline void EachLane(Exec& x, uint32_t row, F f) {
 // d = what fill(to) writes to the 32 words at `to`, for the executed lanes. fill may read the old row.
 template <typename F>
 inline void WholeRow(Exec& x, uint32_t row, F fill) {
-  Row out;
+  ScratchRow space;
+  Row& out = space;
   const bool all = x.lanes == kAllLanes;
   fill(all ? x.w->rows[row].lane.data() : out.lane.data());
   if (!all) WriteRow(x, row, out);
@@ -39,7 +50,8 @@ inline void WholeRow(Exec& x, uint32_t row, F fill) {
 // d:d+1 = f(i) for the executed lanes.
 template <typename F>
 inline void EachLane64(Exec& x, uint32_t row, F f) {
-  Row low, high;
+  ScratchRow low_space, high_space;
+  Row &low = low_space, &high = high_space;
   for (int i = 0; i < kWarpSize; ++i) {
     const uint64_t value = f(i);
     low.lane[i] = static_cast<uint32_t>(value);
@@ -53,7 +65,8 @@ inline void EachLane64(Exec& x, uint32_t row, F f) {
 template <typename F>
 inline LaneMask GatherLanes(F f) {
   LaneMask mask = 0;
-  for (int i = 0; i < kWarpSize; ++i) mask |= f(i) ? kLaneBit[i] : 0;
+  // No conditional: compilers make a branch of one.
+  for (int i = 0; i < kWarpSize; ++i) mask |= (0u - static_cast<uint32_t>(f(i))) & kLaneBit[i];
   return mask;
 }
 

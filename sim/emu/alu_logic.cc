@@ -62,7 +62,9 @@ constexpr std::array<LogicRowFunction, 256> kLogicRows = LogicRows(std::make_ind
 // Pu: whether any bit of the result is set, OR or AND with Pp.
 template <bool kWithPredicate>
 void Logic(Exec& x, const Compiled& c) {
-  Row sa, sb, sc, out;
+  ScratchRow sa, sb, sc;
+  ScratchRow out_space;
+  Row& out = out_space;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
@@ -88,7 +90,7 @@ Handler ChooseLop3(const Instruction& inst, Compiled* c) {
 }
 
 void PermuteLanes(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const Row& d = ReadRaw(x, c.src[kSrcC], 0, sc);
@@ -98,7 +100,7 @@ void PermuteLanes(Exec& x, const Compiled& c) {
 
 // The same selector in all lanes: a shift a byte.
 void PermuteFixed(Exec& x, const Compiled& c) {
-  Row sa, sc;
+  ScratchRow sa, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
   const uint32_t selector = c.mod[1];
@@ -116,9 +118,28 @@ void PermuteFixed(Exec& x, const Compiled& c) {
   });
 }
 
+// The same where some bytes are the signs of others: sign extension of bytes and halves.
+void PermuteSigns(Exec& x, const Compiled& c) {
+  ScratchRow sa, sc;
+  const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
+  const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
+  Row out;
+  for (uint32_t k = 0; k < 4; ++k) {
+    const uint32_t nibble = c.mod[1] >> (4 * k) & 15;
+    const uint32_t* from = (nibble & 4) != 0 ? d : a;
+    const uint32_t to_top = 24 - 8 * (nibble & 3), fill = (nibble & 8) != 0 ? 31 : 24;
+    const uint32_t shift = 8 * k;
+    for (int i = 0; i < kWarpSize; ++i) {
+      const auto top = static_cast<int32_t>(from[i] << to_top);
+      out.lane[i] |= (static_cast<uint32_t>(top >> fill) & 0xff) << shift;
+    }
+  }
+  WriteRow(x, c.d, out);
+}
+
 // Two whole halves: selectors such as 0x5410 and 0x7632.
 void PermuteHalves(Exec& x, const Compiled& c) {
-  Row sa, sc;
+  ScratchRow sa, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
   const uint32_t low = c.mod[1] & 7, high = c.mod[1] >> 8 & 7;
@@ -133,7 +154,7 @@ Handler ChoosePermute(const Instruction& inst, Compiled* c) {
   if (c->src[kSrcB].kind != Src::Kind::kFixed) return PermuteLanes;
   const uint32_t selector = PermuteSelector(c->mod[0], c->src[kSrcB].fixed->lane[0]);
   c->mod[1] = selector;
-  if ((selector & 0x8888) != 0) return PermuteLanes;
+  if ((selector & 0x8888) != 0) return PermuteSigns;
   const uint32_t low = selector & 0xff, high = selector >> 8;
   const auto is_half = [](uint32_t pair) { return (pair & 1) == 0 && pair >> 4 == (pair & 15) + 1; };
   return is_half(low) && is_half(high) ? PermuteHalves : PermuteFixed;

@@ -13,7 +13,7 @@ using sass::Op;
 
 // a*b + c, low 32 bits; c negated, or inverted with a carry in (.X).
 void MadLow(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
@@ -22,7 +22,7 @@ void MadLow(Exec& x, const Compiled& c) {
 }
 
 void MadLowX(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
@@ -33,7 +33,7 @@ void MadLowX(Exec& x, const Compiled& c) {
 
 // a + c and a * 2^s + c: how ptxas spells moves, additions and shifts (IMAD.MOV, .IADD, .SHL).
 void MadByOne(Exec& x, const Compiled& c) {
-  Row sa, sc;
+  ScratchRow sa, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
   const uint32_t flip = c.mod[0], extra = c.mod[1], s = c.mod[2];
@@ -41,7 +41,7 @@ void MadByOne(Exec& x, const Compiled& c) {
 }
 
 void MadMove(Exec& x, const Compiled& c) {
-  Row sc;
+  ScratchRow sc;
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
   const uint32_t flip = c.mod[0], extra = c.mod[1];
   EachLane(x, c.d, [=](int i) { return (d[i] ^ flip) + extra; });
@@ -57,7 +57,9 @@ inline uint32_t SignedCorrection(uint32_t a, uint32_t b) {
 // The 64-bit sum a*b + c of WIDE (both words) and HI (the upper one).
 template <bool kSigned, bool kWide>
 void Mad64(Exec& x, const Compiled& c) {
-  Row sa, sb, sc, sd, low, high;
+  ScratchRow sa, sb, sc, sd;
+  ScratchRow low_space, high_space;
+  Row &low = low_space, &high = high_space;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
   const uint32_t* c0 = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
@@ -85,24 +87,30 @@ void Mad64(Exec& x, const Compiled& c) {
 // The same with a negated or inverted addend, a carry in, a carry out (bit 64 of the unsigned sum).
 template <bool kSigned, bool kWide>
 void Mad64Carry(Exec& x, const Compiled& c) {
-  Row sa, sb, sc, sd, low, high;
-  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
-  const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
-  const Row& c0 = ReadRaw(x, c.src[kSrcC], 0, sc);
-  const Row& c1 = ReadRaw(x, c.src[kSrcC], 1, sd);
-  const uint64_t flip = c.mod[0] != 0 ? ~uint64_t{0} : 0;
+  ScratchRow sa, sb, sc, sd;
+  ScratchRow low_space, high_space;
+  Row &low = low_space, &high = high_space;
+  const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
+  const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
+  const uint32_t* c0 = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
+  const uint32_t* c1 = ReadRaw(x, c.src[kSrcC], 1, sd).lane.data();
+  const uint32_t flip = c.mod[0], extra = c.mod[1];
   const LaneMask in = c.mod[2] != 0 ? ReadPred(x, c.p) : 0;
   LaneMask out = 0;
   for (int i = 0; i < kWarpSize; ++i) {
-    uint64_t product = static_cast<uint64_t>(a.lane[i]) * b.lane[i];
-    if constexpr (kSigned) {
-      product -= static_cast<uint64_t>(SignedCorrection(a.lane[i], b.lane[i])) << 32;
-    }
-    const uint64_t sum = product + (Pair(c0, c1, i) ^ flip);
-    const uint64_t total = sum + c.mod[1] + (in >> i & 1);
-    low.lane[i] = static_cast<uint32_t>(total);
-    high.lane[i] = static_cast<uint32_t>(total >> 32);
-    out |= sum < product || total < sum ? kLaneBit[i] : 0;
+    const uint32_t av = a[i], bv = b[i];
+    const uint32_t p0 = av * bv;
+    uint32_t p1 = static_cast<uint32_t>(static_cast<uint64_t>(av) * bv >> 32);
+    if constexpr (kSigned) p1 -= SignedCorrection(av, bv);
+    // Each of the four sums may carry.
+    const uint32_t sum0 = p0 + (c0[i] ^ flip);
+    const uint32_t total0 = sum0 + extra - LaneSelect(in, i);
+    const uint32_t carry0 = (sum0 < p0 ? 1u : 0u) + (total0 < sum0 ? 1u : 0u);
+    const uint32_t sum1 = p1 + (c1[i] ^ flip);
+    const uint32_t total1 = sum1 + carry0;
+    low.lane[i] = total0;
+    high.lane[i] = total1;
+    out |= (0u - ((sum1 < p1 ? 1u : 0u) | (total1 < sum1 ? 1u : 0u))) & kLaneBit[i];
   }
   if constexpr (kWide) WriteRow(x, c.d, low);
   WriteRow(x, c.d + (kWide ? 1 : 0), high);
@@ -146,7 +154,7 @@ constexpr int32_t Widen(uint32_t value, bool is_signed) {
 
 // Dot product of bytes (4A), or of two 16-bit halves with the lower or upper two bytes (2A).
 void DotProduct(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const Row& d = ReadInt(x, c.src[kSrcC], sc);
@@ -172,7 +180,7 @@ Handler ChooseDot(const Instruction& inst, Compiled* c) {
 
 template <bool kSigned>
 void AbsDiff(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const Row& d = ReadRaw(x, c.src[kSrcC], 0, sc);
@@ -185,7 +193,7 @@ void AbsDiff(Exec& x, const Compiled& c) {
 
 // Four bytes: their differences' sizes, or (ACC) the sum of these and c.
 void AbsDiff4(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const Row& d = ReadRaw(x, c.src[kSrcC], 0, sc);

@@ -23,7 +23,7 @@ void LogicPredicates(Exec& x, const Compiled& c) {
 void LogicSigns(Exec& x, const Compiled& c) {
   LaneMask sign[3];
   for (int k = 0; k < 3; ++k) {
-    Row scratch;
+    ScratchRow scratch;
     const Row& row = ReadRaw(x, c.src[k], 0, scratch);
     sign[k] = GatherLanes([&](int i) { return row.lane[i] >> 31 != 0; });
   }
@@ -42,7 +42,9 @@ Handler ChoosePlop3(const Instruction& inst, Compiled* c) {
 
 // The predicates that the mask names, in byte `shift / 8` of Ra's value.
 void PredicatesToRow(Exec& x, const Compiled& c) {
-  Row sa, sb, out;
+  ScratchRow sa, sb;
+  ScratchRow out_space;
+  Row& out = out_space;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const uint32_t mask = ReadRaw(x, c.src[kSrcB], 0, sb).lane[0] & 0x7f;
   const uint32_t shift = c.mod[0];
@@ -55,7 +57,7 @@ void PredicatesToRow(Exec& x, const Compiled& c) {
 }
 
 void RowToPredicates(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const uint32_t mask = ReadRaw(x, c.src[kSrcB], 0, sb).lane[0];
   for (uint8_t p = 0; p < kPredicates; ++p) {

@@ -12,12 +12,12 @@ using sass::Instruction;
 using sass::Op;
 
 void Move(Exec& x, const Compiled& c) {
-  Row sb;
+  ScratchRow sb;
   WriteRow(x, c.d, ReadRaw(x, c.src[kSrcB], 0, sb));
 }
 
 void Select(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const uint32_t* a = ReadInt(x, c.src[kSrcA], sa).lane.data();
   const uint32_t* b = ReadInt(x, c.src[kSrcB], sb).lane.data();
   const LaneMask first = ReadPred(x, c.p);
@@ -30,7 +30,7 @@ void Select(Exec& x, const Compiled& c) {
 // FTZ: a subnormal result becomes a zero of its sign.
 template <bool kFlush>
 void SelectFloat(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const uint32_t* a = ReadF32(x, c.src[kSrcA], sa).lane.data();
   const uint32_t* b = ReadF32(x, c.src[kSrcB], sb).lane.data();
   const LaneMask first = ReadPred(x, c.p);
@@ -52,7 +52,7 @@ inline uint32_t MinMax(uint32_t a, uint32_t b, uint32_t take_min) {
 // Pp true: the smaller.
 template <bool kSigned>
 void MinOrMax(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const uint32_t* a = ReadInt(x, c.src[kSrcA], sa).lane.data();
   const uint32_t* b = ReadInt(x, c.src[kSrcB], sb).lane.data();
   const LaneMask min = ReadPred(x, c.p);
@@ -62,7 +62,7 @@ void MinOrMax(Exec& x, const Compiled& c) {
 // min or max of a + b and c.
 template <bool kSigned>
 void AddMinOrMax(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const uint32_t* a = ReadInt(x, c.src[kSrcA], sa).lane.data();
   const uint32_t* b = ReadInt(x, c.src[kSrcB], sb).lane.data();
   const uint32_t* d = ReadInt(x, c.src[kSrcC], sc).lane.data();

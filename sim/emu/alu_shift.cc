@@ -19,7 +19,7 @@ ShiftMode ModeOf(const Compiled& c) {
 }
 
 void ShiftLanes(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const Row& high = ReadRaw(x, c.src[kSrcC], 0, sc);
@@ -31,7 +31,7 @@ void ShiftLanes(Exec& x, const Compiled& c) {
 // depend on one source alone.
 template <bool kRight, bool kSigned>
 void ShiftWord(Exec& x, const Compiled& c) {
-  Row sa, sb;
+  ScratchRow sa, sb;
   const Row& v = ReadRaw(x, c.src[kRight ? kSrcC : kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const uint32_t wrap_mask = c.mod[1] != 0 ? 31 : ~0u;
@@ -90,7 +90,7 @@ void LeftHigh(Exec& x, const Compiled& c, const FixedShift& f) {
 }
 
 void ShiftFixed(Exec& x, const Compiled& c) {
-  Row sa, sb, sc;
+  ScratchRow sa, sb, sc;
   const ShiftMode mode = ModeOf(c);
   const FixedShift f = {ReadRaw(x, c.src[kSrcA], 0, sa).lane.data(),
                         ReadRaw(x, c.src[kSrcC], 0, sc).lane.data(),

@@ -137,7 +137,9 @@ Handler ChooseMma(const Instruction& inst, Compiled* c) {
 }
 
 void Transpose(Exec& x, const Compiled& c) {
-  Row sa, out;
+  ScratchRow sa;
+  ScratchRow out_space;
+  Row& out = out_space;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   num::MovmTranspose(a.lane.data(), out.lane.data());
   WriteRow(x, c.d, out);

@@ -41,7 +41,9 @@ Partner PartnerOf(uint32_t mode, int lane, uint32_t b, uint32_t c) {
 
 // A lane whose partner is out of range, or does not execute (undefined in PTX), gets its own value.
 void Shuffle(Exec& x, const Compiled& c) {
-  Row sa, sb, sc, out;
+  ScratchRow sa, sb, sc;
+  ScratchRow out_space;
+  Row& out = out_space;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const Row& bounds = ReadRaw(x, c.src[kSrcC], 0, sc);
@@ -78,7 +80,9 @@ void VoteUniform(Exec& x, const Compiled& c) {
 // Lanes of the warp that hold lane i's value.
 template <bool kAnyMode>
 void Match(Exec& x, const Compiled& c) {
-  Row s0, s1, out;
+  ScratchRow s0, s1;
+  ScratchRow out_space;
+  Row& out = out_space;
   const Row& low = ReadRaw(x, c.src[kSrcA], 0, s0);
   const Row& high = c.mod[0] != 0 ? ReadRaw(x, c.src[kSrcA], 1, s1) : low;
   const auto same = [&](int i) {
@@ -117,7 +121,7 @@ uint32_t Reduce(uint32_t op, bool is_signed, uint32_t a, uint32_t b) {
 
 void ReduceLanes(Exec& x, const Compiled& c) {
   if (x.lanes == 0) return;
-  Row sa;
+  ScratchRow sa;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   uint32_t value = a.lane[std::countr_zero(x.lanes)];
   for (LaneMask rest = x.lanes & (x.lanes - 1); rest != 0; rest &= rest - 1) {
@@ -131,7 +135,7 @@ void ReduceLanes(Exec& x, const Compiled& c) {
 // makes every lane do the check.
 void RowToUniform(Exec& x, const Compiled& c) {
   if (x.lanes == 0) return;
-  Row sa;
+  ScratchRow sa;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   WriteUr(x, c.d, a.lane[std::countr_zero(x.lanes)]);
   WritePred(x, c.pu, 0);
