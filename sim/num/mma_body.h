@@ -91,23 +91,58 @@ SM89_NUM_BODY void Unpack(const MmaDesc& desc, const MmaRegs& regs, FloatOperand
   ops->special = any != 0;
 }
 
-SM89_NUM_BODY void Align(const I32x8& significand, int up, const I32x8& below_top, I32x8* aligned) {
-  const I32x8 negative = significand < 0;
-  const I32x8 magnitude = ((significand ^ negative) - negative) << up;
+// |significand| << up, cut to what is left `below_top` places down; `negative` is all ones where the number
+// was below zero.
+SM89_NUM_BODY void Align(const I32x8& significand, int up, const I32x8& below_top, U32x8* aligned,
+                         I32x8* negative) {
+  *negative = significand < 0;
+  const I32x8 magnitude = ((significand ^ *negative) - *negative) << up;
   const I32x8 limit = I32x8{} + 31;
   const I32x8 shift = below_top > limit ? limit : below_top;
-  const U32x8 shifted = reinterpret_cast<U32x8>(magnitude) >> reinterpret_cast<U32x8>(shift);
-  *aligned = (reinterpret_cast<I32x8>(shifted) ^ negative) - negative;
+  *aligned = reinterpret_cast<U32x8>(magnitude) >> reinterpret_cast<U32x8>(shift);
 }
 
+// Signed sums of at most 31 bits; wide ones keep the two signs apart, because 17 terms of 27 bits need 32.
+template <bool kWide>
+struct Sum {
+  I32x8 total;
+  U32x8 positive;
+  U32x8 negative;
+
+  SM89_NUM_BODY void Add(const U32x8& magnitude, const I32x8& below_zero) {
+    if constexpr (kWide) {
+      positive += magnitude & ~reinterpret_cast<U32x8>(below_zero);
+      negative += magnitude & reinterpret_cast<U32x8>(below_zero);
+    } else {
+      total += (reinterpret_cast<I32x8>(magnitude) ^ below_zero) - below_zero;
+    }
+  }
+  SM89_NUM_BODY void Get(U32x8* magnitude, I32x8* below_zero) const {
+    if constexpr (kWide) {
+      const I32x8 less = positive < negative;
+      *magnitude = less != 0 ? negative - positive : positive - negative;
+      *below_zero = less;
+    } else {
+      *below_zero = total < 0;
+      *magnitude = reinterpret_cast<U32x8>((total ^ *below_zero) - *below_zero);
+    }
+  }
+};
+
+// +-magnitude * 2^(exponent - fraction_bits), eight columns.
+struct Sums {
+  U32x8 magnitude;
+  I32x8 negative;
+  I32x8 exponent;
+};
+
 // One group: products [first, last) of a row and the accumulators (24-bit significands), aligned to the
-// largest exponent, cut to fraction_bits below it, added. The sum is total * 2^(exponent - fraction_bits).
-SM89_NUM_BODY void AddGroup(const FloatOperands& ops, const Model& model, int row, int first, I32x8* total,
-                            I32x8* exponent) {
+// largest exponent, cut to fraction_bits below it, added.
+template <bool kWide>
+SM89_NUM_BODY void AddGroup(const FloatOperands& ops, const Model& model, int row, int first,
+                            const I32x8& c_significand, const I32x8& c_exponent, Sums* out) {
   const int last = first + model.group < ops.stored ? first + model.group : ops.stored;
   const uint8_t* const columns = (*ops.columns)[row].data();
-  const I32x8 c_significand = *total;
-  const I32x8 c_exponent = *exponent;
   I32x8 top = c_exponent;
   for (int i = first; i < last; ++i) {
     I32x8 b_exponent;
@@ -115,40 +150,48 @@ SM89_NUM_BODY void AddGroup(const FloatOperands& ops, const Model& model, int ro
     const I32x8 product = b_exponent + ops.a_exponent[row][i];
     top = product > top ? product : top;
   }
-  I32x8 sum;
-  // 23 fraction bits; one guard bit on top, then down to fraction_bits.
-  Align(c_significand, 1, top - c_exponent + (24 - model.fraction_bits), &sum);
+  const int extra = model.fraction_bits - 23;  // what C's significand lacks of fraction bits
+  Sum<kWide> sum = {};
+  U32x8 aligned;
+  I32x8 negative;
+  Align(c_significand, extra > 0 ? extra : 0, top - c_exponent - (extra < 0 ? extra : 0), &aligned,
+        &negative);
+  sum.Add(aligned, negative);
   for (int i = first; i < last; ++i) {
     I32x8 b_exponent;
     I32x8 b_significand;
     LoadVector(ops.b_exponent[columns[i]], &b_exponent);
     LoadVector(ops.b_significand[columns[i]], &b_significand);
-    I32x8 aligned;
     Align(b_significand * ops.a_significand[row][i], ops.up, top - b_exponent - ops.a_exponent[row][i],
-          &aligned);
-    sum += aligned;
+          &aligned, &negative);
+    sum.Add(aligned, negative);
   }
-  *total = sum;
-  *exponent = top;
+  sum.Get(&out->magnitude, &out->negative);
+  out->exponent = top;
 }
 
 // FP32 results of normal range, rounded towards zero; answers a mask of the columns that are not.
-SM89_NUM_BODY uint32_t FinishVector(const I32x8& total, const I32x8& exponent, const Model& model,
-                                    uint32_t* out) {
+template <bool kWide>
+SM89_NUM_BODY uint32_t FinishVector(const Sums& sums, const Model& model, uint32_t* out) {
   const int32_t cut = ~((1 << (23 - model.out_fraction_bits)) - 1);
-  const I32x8 negative = total < 0;
-  const I32x8 magnitude = (total ^ negative) - negative;
-  const F32x8 rounded = __builtin_convertvector(magnitude, F32x8);
-  const I32x8 above = __builtin_convertvector(rounded, I32x8) > magnitude;  // -1 undoes rounding up
+  F32x8 rounded;
+  I32x8 above;  // -1 undoes rounding up
+  if constexpr (kWide) {
+    rounded = __builtin_convertvector(sums.magnitude, F32x8);
+    above = __builtin_convertvector(rounded, U32x8) > sums.magnitude;
+  } else {
+    rounded = __builtin_convertvector(reinterpret_cast<I32x8>(sums.magnitude), F32x8);
+    above = __builtin_convertvector(rounded, I32x8) > reinterpret_cast<I32x8>(sums.magnitude);
+  }
   const I32x8 bits = reinterpret_cast<I32x8>(rounded) + above;
-  const I32x8 scale = exponent - model.fraction_bits;
+  const I32x8 scale = sums.exponent - model.fraction_bits;
   const I32x8 biased = (bits >> 23) + scale;
-  const I32x8 zero = magnitude == 0;
+  const I32x8 zero = sums.magnitude == 0;
   const I32x8 normal = (biased >= 1) & (biased <= 254) & ~zero;
   // Wraps where the result is not normal and thrown away.
-  const U32x8 sum = reinterpret_cast<U32x8>(bits) + (reinterpret_cast<U32x8>(scale) << 23);
-  const I32x8 scaled = (reinterpret_cast<I32x8>(sum) & cut) | (total & static_cast<int32_t>(0x80000000u));
-  const I32x8 result = scaled & normal;
+  const U32x8 scaled = reinterpret_cast<U32x8>(bits) + (reinterpret_cast<U32x8>(scale) << 23);
+  const I32x8 sign = sums.negative & static_cast<int32_t>(0x80000000u);
+  const I32x8 result = ((reinterpret_cast<I32x8>(scaled) & cut) | sign) & normal;
   StoreVector(result, out);
   const I32x8 weights = {1, 2, 4, 8, 16, 32, 64, 128};
   const I32x8 odd = ~(normal | zero) & weights;
@@ -157,46 +200,54 @@ SM89_NUM_BODY uint32_t FinishVector(const I32x8& total, const I32x8& exponent, c
   return static_cast<uint32_t>(mask);
 }
 
-// FP16 results: total * 2^(exponent - fraction_bits) is exact in double, then rounded to nearest even.
-SM89_NUM_BODY void FinishHalf(const I32x8& total, const I32x8& exponent, const Model& model, uint32_t* out) {
+// FP16 results: the sum is exact in double, then rounded to nearest even.
+SM89_NUM_BODY void FinishHalf(const Sums& sums, const Model& model, uint32_t* out) {
   // Below 2^-200 (only where all terms are zero) the sum is zero anyway.
   const I32x8 floor = I32x8{} - 200;
-  const I32x8 clamped = exponent > floor ? exponent : floor;
+  const I32x8 exponent = sums.exponent > floor ? sums.exponent : floor;
   for (int half = 0; half < 2; ++half) {
-    I32x4 numbers;
+    U32x4 magnitudes;
     I32x4 exponents;
-    std::memcpy(&numbers, reinterpret_cast<const char*>(&total) + half * sizeof(numbers), sizeof(numbers));
-    std::memcpy(&exponents, reinterpret_cast<const char*>(&clamped) + half * sizeof(numbers),
-                sizeof(numbers));
+    std::memcpy(&magnitudes, reinterpret_cast<const char*>(&sums.magnitude) + half * sizeof(magnitudes),
+                sizeof(magnitudes));
+    std::memcpy(&exponents, reinterpret_cast<const char*>(&exponent) + half * sizeof(exponents),
+                sizeof(exponents));
     const I64x4 scale = (__builtin_convertvector(exponents, I64x4) + (1023 - model.fraction_bits)) << 52;
-    const F64x4 value = __builtin_convertvector(numbers, F64x4) * reinterpret_cast<F64x4>(scale);
+    // Integers below 2^52 to double by the bits of 2^52 + n.
+    const I64x4 shifted = __builtin_convertvector(magnitudes, I64x4) | 0x4330000000000000;
+    const F64x4 value = (reinterpret_cast<F64x4>(shifted) - 0x1p52) * reinterpret_cast<F64x4>(scale);
     I32x4 result;
     DoubleToHalf<false>(value, &result);
     StoreVector(result, out + half * 4);
   }
+  for (int n = 0; n < kMmaN; ++n) {
+    if (sums.negative[n] != 0 && sums.magnitude[n] != 0) out[n] |= 0x8000u;
+  }
 }
 
+template <bool kWide>
 SM89_NUM_BODY void HardwareRow(const FloatOperands& ops, const Model& model, bool half, int row,
                                uint32_t* acc) {
   const Decoder decode(half ? kFp16Format : kFp32Format);
   for (int first = 0; first < ops.stored; first += model.group) {
-    alignas(32) int32_t significand[kMmaN];
+    alignas(32) int32_t significands[kMmaN];
     alignas(32) int32_t exponents[kMmaN];
     I32x8 special = {};
-    DecodeVector(decode, acc, significand, exponents, &special);
-    I32x8 total;
+    DecodeVector(decode, acc, significands, exponents, &special);
+    I32x8 significand;
     I32x8 exponent;
-    LoadVector(significand, &total);
+    LoadVector(significands, &significand);
     LoadVector(exponents, &exponent);
-    if (half) total = total << 13;  // FP16 accumulators get FP32's number of fraction bits
-    AddGroup(ops, model, row, first, &total, &exponent);
+    if (half) significand = significand * (1 << 13);  // FP16 accumulators get FP32's number of fraction bits
+    Sums sums;
+    AddGroup<kWide>(ops, model, row, first, significand, exponent, &sums);
     if (half) {
-      FinishHalf(total, exponent, model, acc);
+      FinishHalf(sums, model, acc);
       continue;
     }
-    for (uint32_t odd = FinishVector(total, exponent, model, acc); odd != 0; odd &= odd - 1) {
+    for (uint32_t odd = FinishVector<kWide>(sums, model, acc); odd != 0; odd &= odd - 1) {
       const int n = std::countr_zero(odd);
-      acc[n] = FinishScalar(total[n], exponent[n], model);
+      acc[n] = FinishScalar(sums.magnitude[n], sums.negative[n] != 0, sums.exponent[n], model);
     }
   }
 }
@@ -212,7 +263,11 @@ SM89_NUM_BODY void Hardware(const MmaDesc& desc, const MmaRegs& regs) {
   for (int row = 0; row < desc.m; ++row) {
     std::array<uint32_t, kMmaN> decided = acc[row];
     uint32_t special = SpecialColumns(ops, desc, row, decided.data());
-    HardwareRow(ops, model, half, row, acc[row].data());
+    if (model.wide) {
+      HardwareRow<true>(ops, model, half, row, acc[row].data());
+    } else {
+      HardwareRow<false>(ops, model, half, row, acc[row].data());
+    }
     for (; special != 0; special &= special - 1) {
       const int n = std::countr_zero(special);
       acc[row][n] = decided[n];

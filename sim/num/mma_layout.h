@@ -15,6 +15,9 @@ unsigned BitsOf(MmaType type);
 
 enum class BitOp : uint8_t { kXor = 0, kAnd = 2 };  // raw BOP field
 
+// Whose arithmetic a floating-point product has: sm_89 or sm_90 (mma.sync).
+enum class TensorCore : uint8_t { kAda, kHopper };
+
 struct MmaDesc {
   int m = 16;
   int n = 8;
@@ -26,6 +29,7 @@ struct MmaDesc {
   uint8_t selector = 0;   // sparse: the `id` field, which lanes of a quad hold metadata
   bool saturate = false;  // integer: clamp D to int32
   BitOp bit_op = BitOp::kXor;
+  TensorCore core = TensorCore::kAda;
 };
 
 // Whether the shape and types are an instruction of sm_80..sm_90 mma.sync.

@@ -233,9 +233,10 @@ TEST(Mma, EveryInstructionAgreesWithANaiveProduct) {
 
 TEST(Mma, WideAndPortableModelsGiveTheSameBits) {
   Operands operands(52);
-  for (const MmaDesc& desc : AllMmaDescs()) {
+  for (MmaDesc desc : AllMmaDescs()) {
     if (!IsFloat(desc)) continue;
-    for (int round = 0; round < 4; ++round) {
+    for (int round = 0; round < 6; ++round) {
+      desc.core = round % 3 == 0 ? TensorCore::kHopper : TensorCore::kAda;
       Warp warp(desc);
       Fill(desc, &operands, &warp);
       // Every second round takes raw bits: subnormals, infinities, NaN, all exponents.
@@ -305,6 +306,30 @@ TEST(Mma, GroupsOfEightAreAddedOneAfterAnother) {
   a[7] = 0.0f;  // one in each: each is cut
   a[8] = 0x1p-24f;
   EXPECT_EQ(Dot(desc, a, 1.0f), BitsOfFloat(1.0f));
+}
+
+TEST(Mma, HopperAddsSixteenProductsAtOnceWithTwoExtraBits) {
+  const MmaDesc desc = {.core = TensorCore::kHopper};
+  std::vector<float> a(16, 0.0f);
+  a[0] = a[8] = 0x1p-24f;
+  EXPECT_EQ(Dot(desc, a, 1.0f), BitsOfFloat(1.0f + 0x1p-23f));
+  const MmaDesc brain = {.a = MmaType::kBf16, .b = MmaType::kBf16, .core = TensorCore::kHopper};
+  EXPECT_EQ(Dot(brain, std::vector<float>(4, 0x1p-25f), 1.0f), BitsOfFloat(1.0f + 0x1p-23f));
+  EXPECT_EQ(Dot(brain, std::vector<float>(16, 0x1p-26f), 1.0f), BitsOfFloat(1.0f));
+}
+
+TEST(Mma, HopperSumsOfSixteenLargestProductsDoNotOverflow) {
+  const MmaDesc desc = {.core = TensorCore::kHopper};
+  for (const float sign : {1.0f, -1.0f}) {
+    Warp warp(desc);
+    for (int k = 0; k < 16; ++k) {
+      warp.Set(Matrix::kA, 0, k, Fp32ToFp16(BitsOfFloat(sign * 65504.0f)));
+      warp.Set(Matrix::kB, k, 0, Fp32ToFp16(BitsOfFloat(65504.0f)));
+    }
+    Mma(desc, warp.Regs());
+    const double exact = 16.0 * 65504.0 * 65504.0;
+    EXPECT_EQ(FloatOf(static_cast<uint32_t>(warp.Result(0, 0))), sign * static_cast<float>(exact));
+  }
 }
 
 TEST(Mma, Fp8SumsKeepThirteenBits) {
