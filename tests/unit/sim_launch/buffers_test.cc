@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -176,6 +177,14 @@ TEST(MakeBuffer, ARawFileMustHaveTheBuffersSize) {
   EXPECT_EQ(FaultsOf(longer.status())[0].expected, "12 bytes");
   std::filesystem::remove(path);
   EXPECT_EQ(MakeBuffer(buffer, kAddress).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(MakeBuffer, RawBytesThatTravelWithTheLaunchNeedNoFile) {
+  BufferSpec buffer = {"w", DataType::kU16, 2, {.init = Init::kFile, .file = "/nowhere/w.bin"}};
+  buffer.generator.content = std::make_shared<const std::string>("1234");
+  EXPECT_THAT(Elements<uint16_t>(buffer), ::testing::ElementsAre(0x3231, 0x3433));
+  buffer.generator.content = std::make_shared<const std::string>("123");
+  EXPECT_EQ(FaultsOf(MakeBuffer(buffer, kAddress).status()).at(0).value, "3 bytes");
 }
 
 TEST(PlanAddresses, BuffersAreAlignedApartAndAlwaysAtTheSamePlaces) {
