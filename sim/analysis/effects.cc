@@ -38,6 +38,25 @@ void AddOperand(const Operand& operand, RegSet* set) {
   }
 }
 
+// The uniform register of a device-memory access is a 64-bit value: a descriptor or a cache policy. Shared
+// memory takes a 32-bit offset.
+bool HasWideUniformAddress(sass::Op op) {
+  switch (op) {
+    case Op::kLd:
+    case Op::kLdg:
+    case Op::kSt:
+    case Op::kStg:
+    case Op::kRed:
+    case Op::kRedg:
+    case Op::kAtom:
+    case Op::kAtomg:
+    case Op::kLdgsts:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // P2R and R2P move all predicates that their mask selects: no operand names them.
 void AddPredicateMask(const sass::Instruction& inst, RegSet* set) {
   uint64_t mask = 0x7f;
@@ -62,7 +81,8 @@ Effects EffectsOf(const sass::Instruction& inst) {
     effects.reads.Add(inst.guard_uniform ? RegFile::kUPred : RegFile::kPred, inst.guard);
   }
   for (int i = 0; i < inst.num_operands; ++i) {
-    const Operand& operand = inst.operands[static_cast<size_t>(i)];
+    Operand operand = inst.operands[static_cast<size_t>(i)];
+    if (operand.slot == Slot::kUa && HasWideUniformAddress(inst.op)) operand.regs = 2;
     AddOperand(operand, operand.is_dest ? &effects.writes : &effects.reads);
   }
   if (inst.op == Op::kP2r) AddPredicateMask(inst, &effects.reads);

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/analysis/call_convention.h"
+
 namespace sm89::analysis {
 namespace {
 
@@ -38,10 +40,32 @@ Transfer TransferOf(const Block& block, const std::vector<Effects>& effects) {
   return transfer;
 }
 
-bool Follows(EdgeKind kind) { return kind != EdgeKind::kCallee; }
+bool Follows(EdgeKind kind, CallModel model) {
+  switch (kind) {
+    case EdgeKind::kCallee:
+      return model == CallModel::kConvention;
+    case EdgeKind::kCall:
+    case EdgeKind::kReturn:
+      return model == CallModel::kFollow;
+    default:
+      return true;
+  }
+}
+
+// What calls and returns do by the convention, added to their operands.
+void ApplyConvention(const Code& code, std::vector<Effects>* effects) {
+  const CallConvention convention = ConventionOf(code);
+  for (size_t i = 0; i < code.insts.size(); ++i) {
+    if (code.insts[i].op == sass::Op::kCall) {
+      (*effects)[i].reads |= convention.call_reads;
+      (*effects)[i].writes |= convention.call_writes;
+    }
+    if (code.insts[i].op == sass::Op::kRet) (*effects)[i].reads |= convention.return_reads;
+  }
+}
 
 // Registers live before each block.
-std::vector<RegSet> SolveBlocks(const Cfg& cfg, const std::vector<Effects>& effects) {
+std::vector<RegSet> SolveBlocks(const Cfg& cfg, const std::vector<Effects>& effects, CallModel model) {
   std::vector<Transfer> transfers;
   transfers.reserve(cfg.blocks.size());
   for (const Block& block : cfg.blocks) transfers.push_back(TransferOf(block, effects));
@@ -51,7 +75,7 @@ std::vector<RegSet> SolveBlocks(const Cfg& cfg, const std::vector<Effects>& effe
     for (size_t b = cfg.blocks.size(); b-- > 0;) {
       RegSet out;
       for (const Edge& edge : cfg.blocks[b].successors) {
-        if (Follows(edge.kind)) out |= in[edge.to];
+        if (Follows(edge.kind, model)) out |= in[edge.to];
       }
       const RegSet before = (out - transfers[b].kill) | transfers[b].gen;
       if (before == in[b]) continue;
@@ -97,9 +121,13 @@ void FindPeaks(const Code& code, const Cfg& cfg, Liveness* live) {
 
 }  // namespace
 
-Liveness ComputeLiveness(const Code& code, const Cfg& cfg) {
-  const std::vector<Effects> effects = AllEffects(code);
-  const std::vector<RegSet> block_in = SolveBlocks(cfg, effects);
+Liveness ComputeLiveness(const Code& code, const Cfg& cfg, CallModel model) {
+  std::vector<Effects> effects = AllEffects(code);
+  const bool has_returns =
+      std::any_of(code.insts.begin(), code.insts.end(),
+                  [](const sass::Instruction& inst) { return inst.op == sass::Op::kRet; });
+  if (model == CallModel::kConvention && (cfg.has_calls || has_returns)) ApplyConvention(code, &effects);
+  const std::vector<RegSet> block_in = SolveBlocks(cfg, effects, model);
   Liveness live;
   live.live_in.resize(code.insts.size());
   live.shown.resize(code.insts.size());
@@ -107,7 +135,7 @@ Liveness ComputeLiveness(const Code& code, const Cfg& cfg) {
   for (const Block& block : cfg.blocks) {
     RegSet set;
     for (const Edge& edge : block.successors) {
-      if (Follows(edge.kind)) set |= block_in[edge.to];
+      if (Follows(edge.kind, model)) set |= block_in[edge.to];
     }
     for (uint32_t i = block.end; i-- > block.first;) {
       set = Before(effects[i], set);

@@ -27,6 +27,16 @@ struct LivePeak {
   uint32_t instructions = 0;  // SASS instructions of the line
 };
 
+// How registers flow through calls.
+enum class CallModel : uint8_t {
+  // By the calling convention, function by function: what a disassembler's life-range table shows. Values
+  // that
+  // compiler-made helpers keep in scratch registers across a call do not show.
+  kConvention,
+  // Into the callee and back to every place that calls it, whatever registers they use.
+  kFollow,
+};
+
 struct Liveness {
   std::vector<RegSet> live_in;  // before each instruction
   std::vector<RegSet> shown;    // live_in plus written: what the counts count
@@ -34,7 +44,7 @@ struct Liveness {
   std::vector<LivePeak> functions;  // parallel to Cfg::functions
   std::vector<LivePeak> lines;      // by file and line; empty without line information
 };
-Liveness ComputeLiveness(const Code& code, const Cfg& cfg);
+Liveness ComputeLiveness(const Code& code, const Cfg& cfg, CallModel model = CallModel::kConvention);
 
 // A register read at `instruction` though no path from the entry writes it first.
 struct UndefinedRead {
