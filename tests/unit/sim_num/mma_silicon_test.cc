@@ -63,6 +63,62 @@ float Element(int row, int col, const MmaDesc& desc, MmaMode mode) {
   return FloatOf(c[at.reg][at.lane]);
 }
 
+// The chain kernels: 256 dependent products of registers that hold seed, seed + 1, ... in every lane; the sum
+// of a lane's accumulators, four times.
+double ChainResult(const MmaDesc& desc, uint32_t seed) {
+  uint32_t a[4][32];
+  uint32_t b[4][32];
+  uint32_t c[4][32] = {};
+  uint32_t metadata[32];
+  MmaRegs regs;
+  regs.e = metadata;
+  const int b_first = 4;
+  for (int i = 0; i < 4; ++i) {
+    std::fill_n(a[i], 32, seed + static_cast<uint32_t>(i));
+    std::fill_n(b[i], 32, seed + static_cast<uint32_t>(b_first + i));
+    regs.a[i] = a[i];
+    regs.b[i] = b[i];
+    regs.c[i] = c[i];
+    regs.d[i] = c[i];
+  }
+  std::fill_n(metadata, 32, 0x44444444u);
+  for (int i = 0; i < 256; ++i) Mma(desc, regs);
+  if (desc.acc == MmaType::kS32) {
+    return 4.0 * static_cast<double>(static_cast<int32_t>(c[0][0] + c[1][0] + c[2][0] + c[3][0]));
+  }
+  float sum = 0;
+  for (int i = 0; i < 4; ++i)
+    sum += FloatOf(c[0][0]) + FloatOf(c[1][0]) + FloatOf(c[2][0]) + FloatOf(c[3][0]);
+  return sum;
+}
+
+TEST(MmaSilicon, ChainsOfEveryTypeGiveTheResultsOfAnH200) {
+  std::ifstream file(std::string(kSilicon) + "/measured/h200_runs.json");
+  if (!file) GTEST_SKIP() << "no ../shared/silicon next to the repository";
+  const nlohmann::json runs = nlohmann::json::parse(file);
+  struct Row {
+    const char* run;
+    MmaDesc desc;
+    uint32_t seed;
+  };
+  const Row rows[] = {
+      {"mma_f16_w4", {}, 0},
+      {"mma_bf16_w4", {.a = MmaType::kBf16, .b = MmaType::kBf16}, 0},
+      {"mma_tf32_w4", {.k = 8, .a = MmaType::kTf32, .b = MmaType::kTf32}, 0},
+      {"mma_e4m3_w4", {.k = 32, .a = MmaType::kE4m3, .b = MmaType::kE4m3}, 0},
+      {"mma_e5m2_w4", {.k = 32, .a = MmaType::kE5m2, .b = MmaType::kE5m2}, 0},
+      {"mma_sparse_f16_w4", {.k = 32, .sparse = true}, 0},
+      {"mma_s8_w4", {.k = 32, .a = MmaType::kS8, .b = MmaType::kS8, .acc = MmaType::kS32}, 16909060},
+  };
+  for (const Row& row : rows) {
+    MmaDesc desc = row.desc;
+    desc.core = TensorCore::kHopper;
+    EXPECT_EQ(ChainResult(desc, row.seed),
+              runs.at(row.run).at("outputs").at("out").at("head").at(0).get<double>())
+        << row.run;
+  }
+}
+
 TEST(MmaSilicon, HopperModelGivesTheBitsOfAnH200) {
   std::ifstream file(std::string(kSilicon) + "/measured/h200_runs.json");
   if (!file) GTEST_SKIP() << "no ../shared/silicon next to the repository";
