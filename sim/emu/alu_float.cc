@@ -47,24 +47,39 @@ void MultiplyAdd(Exec& x, const Compiled& c) {
            [&](uint32_t* to) { num::FfmaLanes(a.lane.data(), b.lane.data(), d.lane.data(), to, ModeOf(c)); });
 }
 
+// XORSIGN: a number's sign is that of the product of the operands as they stand before |x| (observed on an
+// H200: FMNMX.XORSIGN d, |a|, |b| of +0 and -0 is -0).
+void ApplyXorSign(const Exec& x, const Compiled& c, uint32_t* to) {
+  ScratchRow sa, sb;
+  const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
+  const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
+  const uint32_t flip = c.src[kSrcA].neg != c.src[kSrcB].neg ? 0x80000000u : 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const bool is_nan = (to[i] & 0x7fffffffu) > 0x7f800000u;
+    const uint32_t sign = (a[i] ^ b[i] ^ flip) & 0x80000000u;
+    to[i] = is_nan ? to[i] : (to[i] & 0x7fffffffu) | sign;
+  }
+}
+
 // Pp true: the smaller.
 void MinOrMax(Exec& x, const Compiled& c) {
-  ScratchRow sa, sb;
-  ScratchRow max_space;
-  Row& max = max_space;
+  ScratchRow sa, sb, min_space, max_space;
+  Row &min = min_space, &max = max_space;
   const Row& a = ReadF32(x, c.src[kSrcA], sa);
   const Row& b = ReadF32(x, c.src[kSrcB], sb);
-  num::MinMaxMode mode = {.max = false, .nan = c.mod[1] != 0, .xorsign = c.mod[2] != 0, .ftz = c.mod[0] != 0};
+  num::MinMaxMode mode = {.max = false, .nan = c.mod[1] != 0, .xorsign = false, .ftz = c.mod[0] != 0};
   const LaneMask take_min = ReadPred(x, c.p);
-  WholeRow(x, c.d, [&](uint32_t* to) {
-    mode.max = true;
-    if (take_min != kAllLanes) num::FmnmxLanes(a.lane.data(), b.lane.data(), max.lane.data(), mode);
-    mode.max = false;
-    if (take_min != 0) num::FmnmxLanes(a.lane.data(), b.lane.data(), to, mode);
+  if (take_min != 0) num::FmnmxLanes(a.lane.data(), b.lane.data(), min.lane.data(), mode);
+  mode.max = true;
+  if (take_min != kAllLanes) num::FmnmxLanes(a.lane.data(), b.lane.data(), max.lane.data(), mode);
+  Row& result = take_min == 0 ? max : min;
+  if (take_min != 0 && take_min != kAllLanes) {
     for (int i = 0; i < kWarpSize; ++i) {
-      if ((take_min & kLaneBit[i]) == 0) to[i] = max.lane[i];
+      if ((take_min & kLaneBit[i]) == 0) result.lane[i] = max.lane[i];
     }
-  });
+  }
+  if (c.mod[2] != 0) ApplyXorSign(x, c, result.lane.data());
+  WriteRow(x, c.d, result);
 }
 
 LaneMask Compare(Exec& x, const Compiled& c) {

@@ -84,15 +84,39 @@ void MultiplyAdd(Exec& x, const Compiled& c) {
   });
 }
 
+// XORSIGN as in FMNMX, in each half: the sign of the operands as they stand before |x|.
+uint32_t WithXorSign(uint32_t result, uint32_t signs, uint32_t infinity) {
+  uint32_t out = 0;
+  for (int half = 0; half < 32; half += 16) {
+    const uint32_t bits = result >> half & 0xffff;
+    const bool is_nan = (bits & 0x7fff) > infinity;
+    out |= (is_nan ? bits : (bits & 0x7fff) | (signs >> half & 0x8000)) << half;
+  }
+  return out;
+}
+
 void MinOrMax(Exec& x, const Compiled& c) {
   ScratchRow sa, sb;
   const Row& a = ReadHalves(x, c, kSrcA, sa);
   const Row& b = ReadHalves(x, c, Second(c), sb);
   const LaneMask min = ReadPred(x, c.p);
-  num::MinMaxMode mode = {.max = false, .nan = c.mod[1] != 0, .xorsign = c.mod[2] != 0, .ftz = c.mod[0] != 0};
+  num::MinMaxMode mode = {.max = false, .nan = c.mod[1] != 0, .xorsign = false, .ftz = c.mod[0] != 0};
+  if (c.mod[2] == 0) {
+    EachLane(x, c.d, [&](int i) {
+      mode.max = (min & kLaneBit[i]) == 0;
+      return num::Hmnmx2(a.lane[i], b.lane[i], mode, IsBf16(c));
+    });
+    return;
+  }
+  Compiled signed_sources = c;
+  for (Src& s : signed_sources.src) s.abs = false;
+  ScratchRow ssa, ssb;
+  const Row& sign_a = ReadHalves(x, signed_sources, kSrcA, ssa);
+  const Row& sign_b = ReadHalves(x, signed_sources, Second(c), ssb);
   EachLane(x, c.d, [&](int i) {
     mode.max = (min & kLaneBit[i]) == 0;
-    return num::Hmnmx2(a.lane[i], b.lane[i], mode, IsBf16(c));
+    const uint32_t result = num::Hmnmx2(a.lane[i], b.lane[i], mode, IsBf16(c));
+    return WithXorSign(result, sign_a.lane[i] ^ sign_b.lane[i], IsBf16(c) ? 0x7f80 : 0x7c00);
   });
 }
 

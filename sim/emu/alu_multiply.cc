@@ -222,11 +222,9 @@ Handler ChooseMultiply(const Instruction& inst, Compiled* c) {
       if (c->pu != 7) return nullptr;
       return inst.Get(Field::kSigned) != 0 ? AbsDiff<true> : AbsDiff<false>;
     case Op::kVabsdiff4: {
-      // Without ACC a third operand would be merged in; only RZ there is understood.
-      const sass::Operand* merged = inst.Find(sass::Slot::kC);
+      // Without ACC all four bytes are written, so that the third operand has no part in the result.
       c->mod = {inst.Get(Field::kSigned), inst.Get(Field::kVabsRed), 0, 0};
-      if (c->pu != 7 || (c->mod[1] == 0 && merged != nullptr && !merged->IsZeroReg())) return nullptr;
-      return AbsDiff4;
+      return c->pu == 7 ? AbsDiff4 : nullptr;
     }
     default:
       return nullptr;

@@ -23,7 +23,7 @@ void Pack(const MmaDesc& desc, Compiled* c) {
   c->mod[1] = static_cast<uint32_t>(desc.a) | static_cast<uint32_t>(desc.b) << 4 |
               static_cast<uint32_t>(desc.acc) << 8 | (desc.sparse ? 1u << 12 : 0) |
               (desc.saturate ? 1u << 13 : 0) | static_cast<uint32_t>(desc.bit_op) << 14 |
-              static_cast<uint32_t>(desc.selector) << 16;
+              static_cast<uint32_t>(desc.selector) << 16 | static_cast<uint32_t>(desc.core) << 24;
 }
 
 MmaDesc Unpack(const Compiled& c) {
@@ -37,7 +37,8 @@ MmaDesc Unpack(const Compiled& c) {
   desc.sparse = (c.mod[1] >> 12 & 1) != 0;
   desc.saturate = (c.mod[1] >> 13 & 1) != 0;
   desc.bit_op = static_cast<num::BitOp>(c.mod[1] >> 14 & 3);
-  desc.selector = static_cast<uint8_t>(c.mod[1] >> 16);
+  desc.selector = static_cast<uint8_t>(c.mod[1] >> 16 & 0xff);
+  desc.core = static_cast<num::TensorCore>(c.mod[1] >> 24);
   return desc;
 }
 
@@ -124,6 +125,7 @@ Handler ChooseMma(const Instruction& inst, Compiled* c) {
   desc.n = shape.n;
   desc.k = shape.k;
   desc.sparse = inst.Get(Field::kMmaSparse) != 0;
+  desc.core = inst.arch >= sass::kSm90 ? num::TensorCore::kHopper : num::TensorCore::kAda;
   if (const sass::Operand* id = inst.Find(sass::Slot::kExtract))
     desc.selector = static_cast<uint8_t>(id->value);
   if (!TypesOf(inst, &desc) || !num::IsSupported(desc)) return nullptr;

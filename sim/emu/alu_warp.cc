@@ -39,7 +39,8 @@ Partner PartnerOf(uint32_t mode, int lane, uint32_t b, uint32_t c) {
   }
 }
 
-// A lane whose partner is out of range, or does not execute (undefined in PTX), gets its own value.
+// A lane whose partner is out of range gets its own value; one whose partner does not execute (undefined in
+// PTX) gets 0, as an H200 gives it (probe shfl_divergent).
 void Shuffle(Exec& x, const Compiled& c) {
   ScratchRow sa, sb, sc;
   ScratchRow out_space;
@@ -50,8 +51,8 @@ void Shuffle(Exec& x, const Compiled& c) {
   LaneMask in_range = 0;
   for (int i = 0; i < kWarpSize; ++i) {
     const Partner partner = PartnerOf(c.mod[0], i, b.lane[i], bounds.lane[i]);
-    const bool reads = partner.in_range && (x.lanes >> partner.lane & 1) != 0;
-    out.lane[i] = a.lane[reads ? partner.lane : i];
+    const int from = partner.in_range ? partner.lane : i;
+    out.lane[i] = (x.lanes >> from & 1) != 0 ? a.lane[from] : 0;
     in_range |= partner.in_range ? kLaneBit[i] : 0;
   }
   WriteRow(x, c.d, out);
