@@ -95,8 +95,8 @@ struct Emulator::Impl {
 };
 
 absl::Status Emulator::Impl::FillMemory() {
-  if (!module->globals.empty()) {
-    machine.memory.Add({.name = "module globals", .base = kModuleGlobalsBase, .bytes = module->globals});
+  if (!program->globals().empty()) {
+    machine.memory.Add({.name = "module globals", .base = kModuleGlobalsBase, .bytes = program->globals()});
   }
   if (launch.cooperative) {
     machine.memory.Add({.name = "grid workspace",

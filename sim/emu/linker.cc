@@ -23,13 +23,19 @@ class Linker {
 
   absl::StatusOr<LinkedCode> Link(const cubin::Function& kernel) {
     Place(kernel);
+    code_.globals = module_.globals;
+    for (const cubin::Relocation& r : module_.global_relocations) {
+      RETURN_IF_ERROR(RelocateData("global memory", r, &code_.globals));
+    }
     // The list grows while it is walked: functions bring in those that they name.
     for (size_t i = 0; i < code_.placed.size(); ++i) {
-      RETURN_IF_ERROR(RelocateCode(code_.placed[i]));
-    }
-    for (size_t i = 0; i < code_.placed.size(); ++i) {
-      for (const auto& [bank, list] : code_.placed[i].function->constant_relocations) {
-        for (const cubin::Relocation& r : list) RETURN_IF_ERROR(RelocateConstant(bank, r));
+      const Placed placed = code_.placed[i];
+      RETURN_IF_ERROR(AdoptBanks(*placed.function));
+      RETURN_IF_ERROR(RelocateCode(placed));
+      for (const auto& [bank, list] : placed.function->constant_relocations) {
+        for (const cubin::Relocation& r : list) {
+          RETURN_IF_ERROR(RelocateData(absl::StrCat("constant bank ", bank), r, &(*banks_)[bank]));
+        }
       }
     }
     return std::move(code_);
@@ -45,6 +51,22 @@ class Linker {
     code_.bytes.insert(code_.bytes.end(), function.code.begin(), function.code.end());
     code_.placed.push_back({&function, first});
     return first;
+  }
+
+  // A function of another section may bring constants of its own; the banks are the kernel's.
+  absl::Status AdoptBanks(const cubin::Function& function) {
+    for (const auto& [bank, bytes] : function.constants) {
+      if (bank == 0 || bytes.empty() || &function == code_.placed.front().function) continue;
+      std::vector<uint8_t>& known = (*banks_)[bank];
+      if (known.empty()) known = bytes;
+      if (known == bytes) continue;
+      return InputError(absl::StatusCode::kUnimplemented,
+                        {.file = module_.name,
+                         .field = function.name,
+                         .message = absl::StrCat("the function and the kernel have different constant banks ",
+                                                 bank, "; link the file with nvlink first")});
+    }
+    return absl::OkStatus();
   }
 
   // Address of a symbol: code, global memory, or offset in a constant bank.
@@ -84,17 +106,18 @@ class Linker {
 
   bool ApplyToCode(const cubin::Relocation& r, uint64_t value, uint64_t at);
 
-  absl::Status RelocateConstant(uint32_t bank, const cubin::Relocation& r) {
+  absl::Status RelocateData(const std::string& where, const cubin::Relocation& r,
+                            std::vector<uint8_t>* bytes) {
     constexpr uint32_t kCuda32 = 1, kCuda64 = 2;
-    const std::string where = absl::StrCat("constant bank ", bank);
     const std::optional<uint64_t> value = Value(r.symbol);
     if (!value.has_value()) return Fail(where, r, "the symbol is not in this file");
-    if (r.type != kCuda32 && r.type != kCuda64) return Fail(where, r, "unknown type");
+    if (r.type != kCuda32 && r.type != kCuda64)
+      return Fail(where, r, "the emulator's linker does not know this type");
     const size_t size = r.type == kCuda64 ? 8 : 4;
-    std::vector<uint8_t>& bytes = (*banks_)[bank];
-    if (r.offset + size > bytes.size()) return Fail(where, r, "outside the bank");
+    if (r.offset > bytes->size() || bytes->size() - r.offset < size)
+      return Fail(where, r, "outside the section");
     const uint64_t sum = *value + static_cast<uint64_t>(r.addend);
-    std::memcpy(bytes.data() + r.offset, &sum, size);
+    std::memcpy(bytes->data() + r.offset, &sum, size);
     return absl::OkStatus();
   }
 
@@ -104,7 +127,29 @@ class Linker {
   LinkedCode code_;
 };
 
-bool Linker::ApplyToCode(const cubin::Relocation&, uint64_t, uint64_t) { return false; }
+// Types as they stand in files of ptxas 13.0 beside the instructions that they belong to: the low and the
+// high word of an address in the 32-bit immediate of a MOV, the address of a CALL.ABS in units of 4 bytes.
+bool Linker::ApplyToCode(const cubin::Relocation& r, uint64_t value, uint64_t at) {
+  constexpr uint32_t kLow32 = 56, kHigh32 = 57, kCallTarget = 58;
+  constexpr int kTargetBit = 34, kTargetBits = 47;
+  uint8_t* word = code_.bytes.data() + at / 16 * 16;
+  if (r.type == kLow32 || r.type == kHigh32) {
+    const auto part = static_cast<uint32_t>(r.type == kLow32 ? value : value >> 32);
+    std::memcpy(word + 4, &part, 4);
+    return true;
+  }
+  if (r.type != kCallTarget) return false;
+  uint64_t lo = 0, hi = 0;
+  std::memcpy(&lo, word, 8);
+  std::memcpy(&hi, word + 8, 8);
+  constexpr int kHighBits = kTargetBits - (64 - kTargetBit);
+  const uint64_t field = value / 4;
+  lo = (lo & ((uint64_t{1} << kTargetBit) - 1)) | field << kTargetBit;
+  hi = (hi >> kHighBits << kHighBits) | (field >> (64 - kTargetBit) & ((uint64_t{1} << kHighBits) - 1));
+  std::memcpy(word, &lo, 8);
+  std::memcpy(word + 8, &hi, 8);
+  return true;
+}
 
 }  // namespace
 

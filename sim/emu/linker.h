@@ -13,7 +13,8 @@ namespace sm89::emu {
 
 struct LinkedCode {
   std::vector<uint8_t> bytes;
-  std::vector<Placed> placed;  // kernel first, at instruction 0
+  std::vector<Placed> placed;    // kernel first, at instruction 0
+  std::vector<uint8_t> globals;  // Module::globals with the addresses filled in
 };
 
 // `banks` takes the constant banks' relocated values.

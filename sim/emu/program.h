@@ -54,6 +54,7 @@ class Program {
   // `size_bytes` (1 to 4) of a bank, zero-extended.
   uint32_t ConstantWord(uint32_t bank, uint64_t offset, uint32_t size_bytes = 4) const;
 
+  const std::vector<uint8_t>& globals() const { return globals_; }  // initial bytes, relocated
   bool uses_local() const { return uses_local_; }
   bool reads_clock() const { return reads_clock_; }
 
@@ -68,6 +69,7 @@ class Program {
   const cubin::Module* module_ = nullptr;
   std::vector<Placed> placed_;
   std::vector<uint8_t> bytes_;
+  std::vector<uint8_t> globals_;
   std::vector<sass::Instruction> instructions_;
   std::vector<Compiled> code_;
   ConstantBanks banks_;
