@@ -13,12 +13,25 @@
 
 namespace sm89 {
 
-inline void AppendVarint(std::string* out, uint64_t value) {
+inline constexpr size_t kMaxVarintBytes = 10;
+
+// Writes at `at`, which has room for kMaxVarintBytes; returns the end.
+inline char* WriteVarint(char* at, uint64_t value) {
   while (value >= 0x80) {
-    out->push_back(static_cast<char>(value | 0x80));
+    *at++ = static_cast<char>(value | 0x80);
     value >>= 7;
   }
-  out->push_back(static_cast<char>(value));
+  *at++ = static_cast<char>(value);
+  return at;
+}
+
+inline void AppendVarint(std::string* out, uint64_t value) {
+  if (value < 0x80) [[likely]] {
+    out->push_back(static_cast<char>(value));
+    return;
+  }
+  char bytes[kMaxVarintBytes];
+  out->append(bytes, static_cast<size_t>(WriteVarint(bytes, value) - bytes));
 }
 
 // `value` is a wrapping 64-bit difference.
@@ -28,7 +41,9 @@ constexpr uint64_t FromZigzag(uint64_t folded) { return (folded >> 1) ^ (uint64_
 inline void AppendZigzag(std::string* out, uint64_t value) { AppendVarint(out, ToZigzag(value)); }
 
 inline void AppendLittleEndian(std::string* out, uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
+  char buffer[sizeof(value)];
+  for (int i = 0; i < bytes; ++i) buffer[i] = static_cast<char>(value >> (8 * i));
+  out->append(buffer, static_cast<size_t>(bytes));
 }
 
 inline void AppendBytes(std::string* out, std::string_view bytes) {

@@ -1,5 +1,6 @@
 #include "sim/trace/shape_code.h"
 
+#include <array>
 #include <bit>
 
 #include "sim/base/assert.h"
@@ -11,10 +12,11 @@ constexpr uint8_t kStrided = 0;
 constexpr uint8_t kListed = 1;
 
 bool IsStrided(std::span<const uint64_t> addresses) {
-  for (size_t i = 2; i < addresses.size(); ++i) {
-    if (addresses[i] - addresses[i - 1] != addresses[1] - addresses[0]) return false;
-  }
-  return true;
+  if (addresses.size() < 3) return true;
+  const uint64_t stride = addresses[1] - addresses[0];
+  uint64_t differs = 0;
+  for (size_t i = 2; i < addresses.size(); ++i) differs |= addresses[i] - addresses[i - 1] - stride;
+  return differs == 0;
 }
 
 }  // namespace
@@ -29,7 +31,12 @@ void AppendShape(std::string* out, LaneMask mask, std::span<const uint64_t> addr
     return;
   }
   out->push_back(static_cast<char>(kListed));
-  for (size_t i = 1; i < addresses.size(); ++i) AppendZigzag(out, addresses[i] - addresses[i - 1]);
+  std::array<char, kWarpSize * kMaxVarintBytes> listed;
+  char* end = listed.data();
+  for (size_t i = 1; i < addresses.size(); ++i) {
+    end = WriteVarint(end, ToZigzag(addresses[i] - addresses[i - 1]));
+  }
+  out->append(listed.data(), static_cast<size_t>(end - listed.data()));
 }
 
 bool ReadShape(ByteReader* in, AccessShape* shape) {

@@ -1,6 +1,7 @@
 #include "sim/trace/trace_digest.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sim/trace/byte_io.h"
@@ -30,8 +31,10 @@ void TraceDigest::FlushWarp() {
 }
 
 void TraceDigest::Plain(uint32_t stream_id, LaneMask mask) {
-  AppendLittleEndian(&buffer_, uint64_t{stream_id} | uint64_t{mask} << 32, 8);
-  buffer_.push_back('\0');
+  std::array<char, 9> record{};  // the last byte stays 0
+  for (int i = 0; i < 4; ++i) record[i] = static_cast<char>(stream_id >> (8 * i));
+  for (int i = 0; i < 4; ++i) record[4 + i] = static_cast<char>(mask >> (8 * i));
+  buffer_.append(record.data(), record.size());
   if (buffer_.size() >= kFlushBytes) FlushWarp();
 }
 
