@@ -14,6 +14,7 @@ enum ExitCode : int {
   kExitInternal = 4,      // a fault of ours, or a simulation in which nothing moved any more
   kExitCancelled = 5,     // interrupted: once simulating, the results so far are written, marked as cancelled
   kExitPartialTrace = 6,  // ran to the end, but the trace itself was partial (--allow-partial)
+  kExitDiffers = 7,       // sm89-cubin run --reference: ran, but results differ from the reference
 };
 
 // For --help.

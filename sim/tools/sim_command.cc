@@ -66,15 +66,29 @@ absl::StatusOr<Outputs> OpenOutputs(const SimCommandOptions& options, std::ostre
   return outputs;
 }
 
+// A compiled program; `emulation` is kept to seal the trace that is written beside the run.
+absl::StatusOr<std::unique_ptr<Simulator>> PrepareProgram(const SimCommandOptions& options,
+                                                          SimulatorOptions run,
+                                                          std::shared_ptr<Emulation>* emulation) {
+  ASSIGN_OR_RETURN(const Program program, LoadFlags(options.program));
+  EmulationOptions emulation_options;
+  emulation_options.keep_trace = options.keep_trace;
+  ASSIGN_OR_RETURN(*emulation, Emulation::Create(program, emulation_options));
+  run.emulation = *emulation;
+  return Simulator::Create(std::move(run));
+}
+
 // Opens the trace, unpacking it to a temporary file first unless it is compact already.
 absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& options, Config config,
-                                                   const SimCommandIo& io, ProgressPrinter* progress) {
+                                                   const SimCommandIo& io, ProgressPrinter* progress,
+                                                   std::shared_ptr<Emulation>* emulation) {
   SimulatorOptions run;
   run.config = std::move(config);
   run.kernels = options.kernels;
   run.max_cycles = options.max_cycles;
   run.threads = options.threads;
-  if (IsCompactTrace(options.trace)) {
+  if (options.program.any()) return PrepareProgram(options, std::move(run), emulation);
+  if (IsCompactTrace(options.trace) || IsProgramFile(options.trace)) {
     run.trace_path = options.trace;
     ASSIGN_OR_RETURN(std::unique_ptr<Simulator> simulator, Simulator::Create(std::move(run)));
     WarnOfMarks("sm89-sim", simulator->Report().marks, options.ingest, io.err);
@@ -155,6 +169,18 @@ int ExitCodeOfRun(const RunReport& report) {
   return kExitInternal;
 }
 
+// Findings of the memory checker, and the kept trace sealed.
+absl::Status FinishProgram(const SimCommandOptions& options, const Emulation& emulation,
+                           const SimCommandIo& io) {
+  if (!options.keep_trace.empty()) RETURN_IF_ERROR(emulation.source()->FinishKept().status());
+  for (const LaunchOutcome& outcome : emulation.outcomes()) {
+    for (const std::string& finding : outcome.findings) {
+      io.err << "sm89-sim: " << outcome.result.id << ": " << finding << "\n";
+    }
+  }
+  return absl::OkStatus();
+}
+
 void PrintConfigWarnings(const Config& config, std::ostream& err) {
   for (const ConfigWarning& w : config.warnings) {
     err << "sm89-sim: warning: " << FormatFault(Fault{.file = w.file, .line = w.line, .message = w.message})
@@ -166,12 +192,14 @@ absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io
   ASSIGN_OR_RETURN(Config config, LoadConfig(options.config, options.overrides, options.config_options));
   PrintConfigWarnings(config, io.err);
   ASSIGN_OR_RETURN(const Outputs outputs, OpenOutputs(options, io.out));
+  std::shared_ptr<Emulation> emulation;  // null for traces
   ASSIGN_OR_RETURN(const std::unique_ptr<Simulator> simulator,
-                   Prepare(options, std::move(config), io, progress));
+                   Prepare(options, std::move(config), io, progress, &emulation));
   const Clock::time_point start = Clock::now();
   RETURN_IF_ERROR(Simulate(simulator.get(), options, io, progress));
   progress->Finish();
   const RunReport report = simulator->Report();
+  if (emulation != nullptr) RETURN_IF_ERROR(FinishProgram(options, *emulation, io));
   RETURN_IF_ERROR(WriteResults(report, options, SecondsSince(start), outputs, io.out));
   const int code = ExitCodeOfRun(report);
   if (code != kExitOk) io.err << "sm89-sim: " << StatusText(report) << "\n";

@@ -25,7 +25,9 @@ struct RawOptions {
 constexpr uint32_t kMaxThreads = 256;
 
 constexpr char kDescription[] =
-    "Simulates a trace on an SM89 (Ada) GPU and prints a table; other forms on request.\n"
+    "Simulates a trace, or machine code that it executes itself, on an SM89 (Ada) GPU and prints a table; "
+    "other\n"
+    "forms on request.\n"
     "TRACE is a folder with kernelslist.g, a list file, one kernel file, an archive of a folder, or a "
     "compact trace.";
 
@@ -39,6 +41,9 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->add_option("--config", options->config, "preset or configuration file (default RTX4090)")
       ->type_name("NAME|FILE");
   app->add_option("--trace", options->trace, "trace to simulate")->type_name("TRACE");
+  AddProgramFlags(app, &options->program);
+  app->add_option("--keep-trace", options->keep_trace, "with --cubin or --suite: store what was executed")
+      ->type_name("FILE");
   app->add_option("--set", raw->sets, "override a setting; may be repeated")
       ->type_name("NAME=VALUE")
       ->expected(1);
@@ -96,6 +101,32 @@ absl::StatusOr<uint64_t> ReadNumber(const char* option, const std::string& text,
                           .message = "not usable"});
 }
 
+// Exactly one of a trace and a program.
+absl::Status CheckInput(const SimCommandOptions& options) {
+  const bool program = options.program.any();
+  if (options.trace.empty() && !program) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      Fault{.field = "--trace",
+                            .expected = "a folder or file; or --cubin with --launch",
+                            .message = "no trace given"});
+  }
+  if (!options.trace.empty() && program) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      Fault{.field = "--trace",
+                            .value = options.trace,
+                            .expected = "a trace or machine code, not both",
+                            .message = "two inputs"});
+  }
+  if (!options.keep_trace.empty() && !program) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      Fault{.field = "--keep-trace",
+                            .value = options.keep_trace,
+                            .expected = "--cubin or --suite",
+                            .message = "only what is executed can be kept"});
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
   for (const std::string& text : raw.sets) RETURN_IF_ERROR(CheckOverride(text, options));
   if (!raw.kernels.empty()) {
@@ -108,10 +139,7 @@ absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
     ASSIGN_OR_RETURN(const uint64_t threads, ReadNumber("--threads", raw.threads, 1, kMaxThreads));
     options->threads = static_cast<uint32_t>(threads);
   }
-  if (options->trace.empty()) {
-    return InputError(absl::StatusCode::kInvalidArgument,
-                      Fault{.field = "--trace", .expected = "a folder or file", .message = "no trace given"});
-  }
+  RETURN_IF_ERROR(CheckInput(*options));
   const std::string* outputs[] = {&options->json, &options->csv, &options->text};
   if (std::count_if(std::begin(outputs), std::end(outputs), [](const auto* o) { return *o == "-"; }) > 1) {
     return absl::InvalidArgumentError("only one of --json, --csv and --text can go to standard output");

@@ -10,12 +10,15 @@
 #include "sim/api/simulator.h"
 #include "sim/config/config.h"
 #include "sim/ingest/ingest.h"
+#include "sim/tools/program_flags.h"
 
 namespace sm89 {
 
 struct SimCommandOptions {
   std::string config = "RTX4090";
-  std::string trace;
+  std::string trace;       // this or `program`
+  ProgramFlags program;    // machine code to execute
+  std::string keep_trace;  // with `program`: compact trace of what was executed; empty = none
   std::vector<NamedOverride> overrides;
   ConfigOptions config_options;
   IngestOptions ingest;
