@@ -16,13 +16,14 @@ bool IsCalleeSaved(unsigned reg) {
 }
 
 struct Highest {
-  unsigned uniform = 0, pred = 0, upred = 0;
+  unsigned general = 0, uniform = 0, pred = 0, upred = 0;
 };
 
 void Raise(const Code& code, Highest* highest) {
   for (const sass::Instruction& inst : code.insts) {
     const Effects effects = EffectsOf(inst);
     (effects.reads | effects.writes).ForEach([highest](RegFile file, unsigned index) {
+      if (file == RegFile::kGeneral) highest->general = std::max(highest->general, index + 1);
       if (file == RegFile::kUniform) highest->uniform = std::max(highest->uniform, index + 1);
       if (file == RegFile::kPred) highest->pred = std::max(highest->pred, index + 1);
       if (file == RegFile::kUPred) highest->upred = std::max(highest->upred, index + 1);
@@ -43,7 +44,11 @@ CallConvention ConventionOf(const Code& code) {
   const unsigned registers = std::min<uint32_t>(code.function->registers, 255);
   for (unsigned r = 0; r < registers; ++r) {
     if (r == kStackPointer) continue;
-    (IsCalleeSaved(r) ? convention.return_reads : convention.call_writes).Add(RegFile::kGeneral, r);
+    if (IsCalleeSaved(r)) {
+      convention.return_reads.Add(RegFile::kGeneral, r);
+    } else if (r < highest.general) {
+      convention.call_writes.Add(RegFile::kGeneral, r);
+    }
   }
   // ptxas leaves UR0 to UR3 alone.
   for (unsigned u = 4; u < std::min(highest.uniform, kFirstSavedUniform); ++u) {

@@ -27,11 +27,13 @@ RegSet Before(const Effects& e, RegSet after) {
   return after | e.reads;
 }
 
-Transfer TransferOf(const Block& block, const std::vector<Effects>& effects) {
+// `calls_kill`: what a guarded call may overwrite is gone before it, as if it always ran.
+Transfer TransferOf(const Code& code, const Block& block, const std::vector<Effects>& effects,
+                    bool calls_kill) {
   Transfer transfer;
   for (uint32_t i = block.end; i-- > block.first;) {
     const Effects& e = effects[i];
-    if (e.unconditional) {
+    if (e.unconditional || (calls_kill && code.insts[i].op == sass::Op::kCall)) {
       transfer.gen -= e.writes;
       transfer.kill |= e.writes;
     }
@@ -40,15 +42,31 @@ Transfer TransferOf(const Block& block, const std::vector<Effects>& effects) {
   return transfer;
 }
 
-bool Follows(EdgeKind kind, CallModel model) {
+bool Follows(EdgeKind kind, LiveModel model) {
   switch (kind) {
     case EdgeKind::kCallee:
-      return model == CallModel::kConvention;
+      return model == LiveModel::kTable;
     case EdgeKind::kCall:
     case EdgeKind::kReturn:
-      return model == CallModel::kFollow;
+      return model == LiveModel::kExact;
     default:
       return true;
+  }
+}
+
+// What the disassembler's table does not know or knows otherwise.
+void ApplyTableRules(const Code& code, std::vector<Effects>* effects) {
+  for (size_t i = 0; i < code.insts.size(); ++i) {
+    const sass::Instruction& inst = code.insts[i];
+    Effects& e = (*effects)[i];
+    if (inst.op == sass::Op::kP2r || inst.op == sass::Op::kR2p) {
+      for (unsigned p = 0; p < 7; ++p) {
+        e.reads.Remove(RegFile::kPred, p);
+        e.writes.Remove(RegFile::kPred, p);
+      }
+      if (inst.guard < 7) e.reads.Add(RegFile::kPred, inst.guard);
+    }
+    if (inst.guard < 7 && inst.guard_uniform) e.unconditional = true;
   }
 }
 
@@ -65,10 +83,13 @@ void ApplyConvention(const Code& code, std::vector<Effects>* effects) {
 }
 
 // Registers live before each block.
-std::vector<RegSet> SolveBlocks(const Cfg& cfg, const std::vector<Effects>& effects, CallModel model) {
+std::vector<RegSet> SolveBlocks(const Code& code, const Cfg& cfg, const std::vector<Effects>& effects,
+                                LiveModel model) {
   std::vector<Transfer> transfers;
   transfers.reserve(cfg.blocks.size());
-  for (const Block& block : cfg.blocks) transfers.push_back(TransferOf(block, effects));
+  for (const Block& block : cfg.blocks) {
+    transfers.push_back(TransferOf(code, block, effects, model == LiveModel::kTable));
+  }
   std::vector<RegSet> in(cfg.blocks.size());
   for (bool changed = true; changed;) {
     changed = false;
@@ -84,6 +105,23 @@ std::vector<RegSet> SolveBlocks(const Cfg& cfg, const std::vector<Effects>& effe
     }
   }
   return in;
+}
+
+// Blocks that something jumps to, or that start a function: where the table's walk begins anew.
+std::vector<bool> FindLabels(const Code& code, const Cfg& cfg) {
+  std::vector<bool> labels(cfg.blocks.size(), false);
+  for (uint32_t i = 0; i < code.insts.size(); ++i) {
+    if (const auto target = TargetIndex(code, i)) labels[cfg.block_of[*target]] = true;
+  }
+  for (const Block& block : cfg.blocks) {
+    for (const Edge& edge : block.successors) {
+      if (edge.kind == EdgeKind::kIndirect) labels[edge.to] = true;
+    }
+  }
+  for (const CfgFunction& function : cfg.functions) {
+    if (function.first < code.insts.size()) labels[cfg.block_of[function.first]] = true;
+  }
+  return labels;
 }
 
 LiveCounts CountsOf(RegSet shown) {
@@ -121,21 +159,28 @@ void FindPeaks(const Code& code, const Cfg& cfg, Liveness* live) {
 
 }  // namespace
 
-Liveness ComputeLiveness(const Code& code, const Cfg& cfg, CallModel model) {
+Liveness ComputeLiveness(const Code& code, const Cfg& cfg, LiveModel model) {
   std::vector<Effects> effects = AllEffects(code);
+  if (model == LiveModel::kTable) ApplyTableRules(code, &effects);
   const bool has_returns =
       std::any_of(code.insts.begin(), code.insts.end(),
                   [](const sass::Instruction& inst) { return inst.op == sass::Op::kRet; });
-  if (model == CallModel::kConvention && (cfg.has_calls || has_returns)) ApplyConvention(code, &effects);
-  const std::vector<RegSet> block_in = SolveBlocks(cfg, effects, model);
+  if (model == LiveModel::kTable && (cfg.has_calls || has_returns)) ApplyConvention(code, &effects);
+  const std::vector<RegSet> block_in = SolveBlocks(code, cfg, effects, model);
   Liveness live;
   live.live_in.resize(code.insts.size());
   live.shown.resize(code.insts.size());
   live.counts.resize(code.insts.size());
-  for (const Block& block : cfg.blocks) {
+  const std::vector<bool> labels = FindLabels(code, cfg);
+  for (size_t b = cfg.blocks.size(); b-- > 0;) {
+    const Block& block = cfg.blocks[b];
     RegSet set;
     for (const Edge& edge : block.successors) {
-      if (Follows(edge.kind, model)) set |= block_in[edge.to];
+      if (!Follows(edge.kind, model)) continue;
+      // The table goes on through a block that nothing jumps to, and there a guard keeps what it may not
+      // write.
+      const bool walks_on = model == LiveModel::kTable && edge.to == b + 1 && !labels[edge.to];
+      set |= walks_on ? live.live_in[cfg.blocks[edge.to].first] : block_in[edge.to];
     }
     for (uint32_t i = block.end; i-- > block.first;) {
       set = Before(effects[i], set);

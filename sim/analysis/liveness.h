@@ -27,14 +27,16 @@ struct LivePeak {
   uint32_t instructions = 0;  // SASS instructions of the line
 };
 
-// How registers flow through calls.
-enum class CallModel : uint8_t {
-  // By the calling convention, function by function: what a disassembler's life-range table shows. Values
-  // that
-  // compiler-made helpers keep in scratch registers across a call do not show.
-  kConvention,
-  // Into the callee and back to every place that calls it, whatever registers they use.
-  kFollow,
+// Whose account of what lives.
+enum class LiveModel : uint8_t {
+  // The disassembler's table: calls by the calling convention, function by function, so that what a
+  // compiler-made
+  // helper keeps in scratch registers across a call does not show; P2R and R2P without their predicates;
+  // uniform
+  // guards taken as always true.
+  kTable,
+  // The machine's: into a callee and back to every place that calls it, every predicate, every guard.
+  kExact,
 };
 
 struct Liveness {
@@ -44,7 +46,7 @@ struct Liveness {
   std::vector<LivePeak> functions;  // parallel to Cfg::functions
   std::vector<LivePeak> lines;      // by file and line; empty without line information
 };
-Liveness ComputeLiveness(const Code& code, const Cfg& cfg, CallModel model = CallModel::kConvention);
+Liveness ComputeLiveness(const Code& code, const Cfg& cfg, LiveModel model = LiveModel::kTable);
 
 // A register read at `instruction` though no path from the entry writes it first.
 struct UndefinedRead {
