@@ -61,6 +61,8 @@ class Simulator {
 
   // Simulates up to `cycles` more GPU cycles (idle time is skipped and counts), or to the end or a limit.
   // Bounded host work: about a millisecond a 64-cycle window at worst, so callers can poll cancellation.
+  // With a live source a call ends early once it has executed about a million instructions, or one thread
+  // block if that has more.
   virtual absl::StatusOr<SimProgress> Advance(uint64_t cycles) = 0;
   // Ends the run where it is; Report() then says kCancelled.
   virtual void Cancel() = 0;
