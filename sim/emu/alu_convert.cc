@@ -1,6 +1,7 @@
 // Conversions: F2F F2FP F2I F2IP FRND I2F I2FP I2I I2IP.
 #include <bit>
 
+#include "sim/emu/alu_convert_lanes.h"
 #include "sim/emu/alu_families.h"
 #include "sim/emu/alu_lanes.h"
 #include "sim/num/convert.h"
@@ -134,12 +135,40 @@ void PackFloats(Exec& x, const Compiled& c) {
   EachLane(x, c.d, [&](int i) { return num::F2fp(a.lane[i], b.lane[i], d.lane[i], mode); });
 }
 
+// Two FP32 numbers, nearest even: F2FP.F16.F32.PACK_AB and F2FP.BF16.F32.PACK_AB.
+template <bool kBf16>
+void PackSingles(Exec& x, const Compiled& c) {
+  ScratchRow sa, sb;
+  const uint32_t* a = ReadF32(x, c.src[kSrcA], sa).lane.data();
+  const uint32_t* b = ReadF32(x, c.src[kSrcB], sb).lane.data();
+  EachLane(x, c.d, [=](int i) {
+    if constexpr (kBf16) return Bf16OfSingle(a[i]) << 16 | Bf16OfSingle(b[i]);
+    return HalfOfSingle(a[i]) << 16 | HalfOfSingle(b[i]);
+  });
+}
+
+// FP32 to FP64 without FTZ: exact; NaNs take the long way.
+void SingleToDouble(Exec& x, const Compiled& c) {
+  ScratchRow sb;
+  const Row& b = ReadF32(x, c.src[kSrcB], sb);
+  EachLane64(x, c.d, [&](int i) {
+    const uint32_t bits = b.lane[i];
+    if ((bits & 0x7fffffff) > 0x7f800000) {
+      return num::F2f(bits, FloatType::kF32, FloatType::kF64, num::Round::kRn, false);
+    }
+    return std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(bits)));
+  });
+}
+
 Handler ChoosePackFloats(const Instruction& inst, Compiled* c) {
   const sass::Operand* extract = inst.Find(sass::Slot::kExtract);
   const uint32_t round = inst.Get(Field::kRound);
   c->mod = {inst.Get(Field::kDstFmt) | inst.Get(Field::kSrcFmt) << 3, inst.Get(Field::kMerge),
             extract == nullptr ? 0 : static_cast<uint32_t>(extract->value),
             round | inst.Get(Field::kRelu) << 2 | inst.Get(Field::kSatfinite) << 3};
+  const bool plain = c->mod[1] == sass::kPackAb && c->mod[3] == sass::kRn;
+  if (plain && c->mod[0] == (sass::kPackF16 | sass::kPackSrcF32 << 3)) return PackSingles<false>;
+  if (plain && c->mod[0] == (sass::kPackBf16 | sass::kPackSrcF32 << 3)) return PackSingles<true>;
   return round == sass::kRn || round == sass::kRz ? PackFloats : nullptr;
 }
 
@@ -207,6 +236,7 @@ Handler ChooseFloatSource(const Instruction& inst, Compiled* c) {
     if (!FloatTypeOf(inst.Get(Field::kDstFmt), &to)) return nullptr;
     c->mod[1] = static_cast<uint32_t>(to);
     c->mod[2] = inst.Get(Field::kRound) | flags;
+    if (from == FloatType::kF32 && to == FloatType::kF64 && (flags & kFtzBit) == 0) return SingleToDouble;
     return FloatToFloat;
   }
   c->mod[1] = inst.Get(Field::kDstFmt) & 7;
@@ -217,6 +247,10 @@ Handler ChooseFloatSource(const Instruction& inst, Compiled* c) {
 Handler ChooseIntSource(const Instruction& inst, Compiled* c) {
   FloatType to{};
   if (!FloatTypeOf(inst.Get(Field::kDstFmt), &to)) return nullptr;
+  const sass::Operand* source = inst.Find(sass::Slot::kB);
+  const bool is_immediate = source != nullptr && source->kind == sass::OperandKind::kImm;
+  // How an immediate becomes a 64-bit integer is not known; ptxas writes none.
+  if (is_immediate && inst.Get(Field::kSrcFmt) >= sass::kFmtU64) return nullptr;
   c->mod = {inst.Get(Field::kSrcFmt) & 7, static_cast<uint32_t>(to), inst.Get(Field::kRound),
             inst.Get(Field::kHalfSel)};
   if (to == FloatType::kF32 && c->mod[2] == sass::kRn) {

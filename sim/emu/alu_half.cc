@@ -1,4 +1,5 @@
 // Packed FP16 and BF16: HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HSETP2.
+#include "sim/emu/alu_convert_lanes.h"
 #include "sim/emu/alu_families.h"
 #include "sim/emu/alu_lanes.h"
 #include "sim/emu/alu_scalar.h"
@@ -65,6 +66,25 @@ void Add(Exec& x, const Compiled& c) {
   const Row& a = ReadHalves(x, c, kSrcA, sa);
   const Row& b = ReadHalves(x, c, Second(c), sb);
   WholeRow(x, c.d, [&](uint32_t* to) { num::Hadd2Lanes(a.lane.data(), b.lane.data(), to, ModeOf(c)); });
+}
+
+// HADD2.F32 d, -RZ, h: how ptxas converts a half to FP32; -0 + h is h.
+void HalfToSingle(Exec& x, const Compiled& c) {
+  const int source = Second(c);
+  const Src& s = c.src[source];
+  ScratchRow scratch;
+  const uint32_t* raw = ReadRaw(x, s, 0, scratch).lane.data();
+  const uint32_t shift = SwizzleOf(c, source) == num::Swizzle::kH1H1 ? 16 : 0;
+  const uint32_t clear = s.abs ? 0x7fff : 0xffff, flip = s.neg ? 0x8000 : 0;
+  EachLane(x, c.d, [=](int i) { return SingleOfHalf((raw[i] >> shift & clear) ^ flip); });
+}
+
+bool IsHalfToSingle(const Instruction& inst, const Compiled& c) {
+  const sass::Operand* a = inst.Find(sass::Slot::kA);
+  const num::Swizzle swizzle = SwizzleOf(c, Second(c));
+  return a != nullptr && a->IsReg() && a->IsZeroReg() && c.src[kSrcA].neg &&
+         FormatOf(c) == num::HalfOut::kF32 && c.mod[0] == 0 && c.mod[1] == 0 &&
+         swizzle != num::Swizzle::kF32 && swizzle != num::Swizzle::kH0NH1;
 }
 
 void Multiply(Exec& x, const Compiled& c) {
@@ -166,7 +186,7 @@ Handler ChooseHalf(const Instruction& inst, Compiled* c) {
   c->mod = {fmz, inst.Get(Field::kSat), inst.Get(Field::kRelu), 0};
   switch (inst.op) {
     case Op::kHadd2:
-      return Add;
+      return IsHalfToSingle(inst, *c) ? HalfToSingle : Add;
     case Op::kHmul2:
       return Multiply;
     case Op::kHfma2:

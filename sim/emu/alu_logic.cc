@@ -118,23 +118,30 @@ void PermuteFixed(Exec& x, const Compiled& c) {
   });
 }
 
-// The same where some bytes are the signs of others: sign extension of bytes and halves.
+// The same where some bytes are the signs of others (sign extension of bytes and halves): each byte is moved
+// to the top and comes down with an arithmetic shift, all the way where its sign is asked for.
 void PermuteSigns(Exec& x, const Compiled& c) {
   ScratchRow sa, sc;
   const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
   const uint32_t* d = ReadRaw(x, c.src[kSrcC], 0, sc).lane.data();
-  Row out;
+  const uint32_t* from[4];
+  uint32_t up[4], down[4];
   for (uint32_t k = 0; k < 4; ++k) {
     const uint32_t nibble = c.mod[1] >> (4 * k) & 15;
-    const uint32_t* from = (nibble & 4) != 0 ? d : a;
-    const uint32_t to_top = 24 - 8 * (nibble & 3), fill = (nibble & 8) != 0 ? 31 : 24;
-    const uint32_t shift = 8 * k;
-    for (int i = 0; i < kWarpSize; ++i) {
-      const auto top = static_cast<int32_t>(from[i] << to_top);
-      out.lane[i] |= (static_cast<uint32_t>(top >> fill) & 0xff) << shift;
-    }
+    from[k] = (nibble & 4) != 0 ? d : a;
+    up[k] = 24 - 8 * (nibble & 3);
+    down[k] = (nibble & 8) != 0 ? 31 : 24;
   }
-  WriteRow(x, c.d, out);
+  const uint32_t *f0 = from[0], *f1 = from[1], *f2 = from[2], *f3 = from[3];
+  const uint32_t u0 = up[0], u1 = up[1], u2 = up[2], u3 = up[3];
+  const uint32_t d0 = down[0], d1 = down[1], d2 = down[2], d3 = down[3];
+  const auto byte = [](uint32_t value, uint32_t left, uint32_t right) {
+    return static_cast<uint32_t>(static_cast<int32_t>(value << left) >> right) & 0xff;
+  };
+  EachLane(x, c.d, [=](int i) {
+    return byte(f0[i], u0, d0) | byte(f1[i], u1, d1) << 8 | byte(f2[i], u2, d2) << 16 |
+           byte(f3[i], u3, d3) << 24;
+  });
 }
 
 // Two whole halves: selectors such as 0x5410 and 0x7632.

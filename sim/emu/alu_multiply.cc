@@ -123,7 +123,10 @@ Handler ChooseMad(const Instruction& inst, Compiled* c) {
   const bool is_signed = inst.Get(Field::kSigned) != 0;
   c->mod = {addend.neg || addend.inv ? ~0u : 0u, addend.neg ? 1u : 0u, carry_in ? 1u : 0u, 0};
   const uint32_t wide = inst.Get(Field::kWide);
+  const sass::Operand* addend_operand = inst.Find(sass::Slot::kC);
   if (wide != sass::kWideLo) {
+    // How an immediate becomes a 64-bit addend is not known; ptxas writes none.
+    if (addend_operand != nullptr && addend_operand->kind == sass::OperandKind::kImm) return nullptr;
     const bool plain = c->mod == std::array<uint32_t, 4>{} && c->pu == 7;
     if (wide == sass::kWideWide) {
       if (plain) return is_signed ? Mad64<true, true> : Mad64<false, true>;

@@ -118,6 +118,11 @@ bool TypesOf(const Instruction& inst, MmaDesc* desc) {
   }
 }
 
+int RegsOf(const Instruction& inst, sass::Slot slot) {
+  const sass::Operand* operand = inst.Find(slot);
+  return operand == nullptr ? 0 : operand->regs;
+}
+
 Handler ChooseMma(const Instruction& inst, Compiled* c) {
   const sass::MmaShape shape = sass::ShapeOf(inst);
   MmaDesc desc;
@@ -134,6 +139,12 @@ Handler ChooseMma(const Instruction& inst, Compiled* c) {
     if (s.neg || s.abs || s.kind == Src::Kind::kFixed || s.kind == Src::Kind::kUniform) return nullptr;
   }
   if (inst.Get(Field::kMmaSparseFmt) != 0) return nullptr;
+  if (RegsOf(inst, sass::Slot::kA) != num::RegsOf(desc, Matrix::kA) ||
+      RegsOf(inst, sass::Slot::kB) != num::RegsOf(desc, Matrix::kB) ||
+      RegsOf(inst, sass::Slot::kC) != num::RegsOf(desc, Matrix::kC) ||
+      RegsOf(inst, sass::Slot::kD) != num::RegsOf(desc, Matrix::kC)) {
+    return nullptr;
+  }
   Pack(desc, c);
   return Multiply;
 }

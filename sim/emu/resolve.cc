@@ -62,8 +62,18 @@ void ResolveImmediate(const Instruction& inst, const Operand& operand, FixedRows
       src->fixed = pool->Broadcast({static_cast<uint32_t>(inst.word.Bits(32, 32))});
       break;
     default:
-      src->fixed = pool->Broadcast({bits});
+      // The second row is there for whoever reads 64 bits.
+      src->fixed = pool->Broadcast({bits, 0});
   }
+}
+
+// A damaged cubin may name registers that its function does not have.
+absl::Status CheckRegister(const Instruction& inst, const Operand& operand, uint32_t num_regs) {
+  if (!operand.IsReg() || operand.IsZeroReg()) return absl::OkStatus();
+  const uint32_t last = operand.index + (operand.regs > 1 ? operand.regs - 1u : 0u);
+  if (last < num_regs) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(sass::PrintOpcode(inst), " uses R", last,
+                                                 ", but the function has ", num_regs, " registers"));
 }
 
 absl::Status ResolveSource(const Instruction& inst, const Operand& operand, uint32_t num_regs,
@@ -129,6 +139,7 @@ absl::Status ResolveOperands(const Instruction& inst, uint32_t num_regs, const C
   c->d = num_regs + kZeroRows;
   for (int i = 0; i < inst.num_operands; ++i) {
     const Operand& operand = inst.operands[i];
+    RETURN_IF_ERROR(CheckRegister(inst, operand, num_regs));
     switch (operand.slot) {
       case Slot::kD:
         ResolveDest(operand, num_regs, c);

@@ -39,6 +39,7 @@ class FixedRows {
 //   of IMAD.WIDE/HI).
 // - src[i] is kNone where the form has no such operand. Operands of other slots (kImm, kLut, kScale, kOffset,
 //   kPnz ...) are the handlers' own.
+// - INVALID_ARGUMENT for a register that the function does not have.
 // - UNIMPLEMENTED for a constant whose bank is chosen at run time (c[URx]) outside loads of constants.
 absl::Status ResolveOperands(const sass::Instruction& inst, uint32_t num_regs,
                              const ConstantReader& constants, FixedRows* pool, Compiled* c);

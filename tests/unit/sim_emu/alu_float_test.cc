@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "sim/emu/alu_convert_lanes.h"
 #include "sim/num/convert.h"
 #include "sim/num/fp16x2.h"
 #include "sim/num/fp32.h"
@@ -210,6 +211,36 @@ TEST(AluHalf, Comparisons) {
   RunOn(0x00000003020a7233, 0x140fe20003804000, FillHalves, [](AluLab& b, AluLab& a, int i) {
     EXPECT_EQ(a.reg(10, i) >> 16, Half(b.reg(2, i) >> 16) > Half(b.reg(3, i) >> 16) ? 0xffffu : 0u);
   });
+}
+
+// The vector forms of common conversions against sim/num: every half, and singles around every rounding step.
+TEST(AluConvert, VectorFormsAreTheSame) {
+  const num::HalfMode to_single = {.out = num::HalfOut::kF32};
+  for (uint32_t half = 0; half < 0x10000; ++half) {
+    ASSERT_EQ(SingleOfHalf(half), num::Hadd2(0x80008000, half | half << 16, to_single)) << std::hex << half;
+  }
+  const num::F2fpMode f16 = {.dst = 0}, bf16 = {.dst = 1};
+  AluLab random;
+  for (uint32_t top = 0; top < 0x10000; ++top) {
+    const uint32_t lows[] = {0,
+                             1,
+                             0x7fff,
+                             0x8000,
+                             0x8001,
+                             0xffff,
+                             0x0fff,
+                             0x1000,
+                             0x1001,
+                             0x2fff,
+                             0x3000,
+                             0x3001,
+                             static_cast<uint32_t>(random.Next() & 0xffff)};
+    const uint32_t low = lows[top % std::size(lows)];
+    for (const uint32_t single : {top << 16 | low, top << 16 | lows[12]}) {
+      ASSERT_EQ(HalfOfSingle(single), num::F2fp(0, single, 0, f16) & 0xffff) << std::hex << single;
+      ASSERT_EQ(Bf16OfSingle(single), num::F2fp(0, single, 0, bf16) & 0xffff) << std::hex << single;
+    }
+  }
 }
 
 TEST(AluConvert, BetweenFloats) {
