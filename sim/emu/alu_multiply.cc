@@ -155,30 +155,49 @@ constexpr int32_t Widen(uint32_t value, bool is_signed) {
                    : static_cast<int32_t>(static_cast<T>(value));
 }
 
-// Dot product of bytes (4A), or of two 16-bit halves with the lower or upper two bytes (2A).
+template <bool kSigned>
+inline uint32_t ByteOf(uint32_t value, int k) {
+  if constexpr (kSigned) return static_cast<uint32_t>(static_cast<int32_t>(value << (24 - 8 * k)) >> 24);
+  return value >> (8 * k) & 0xff;
+}
+
+template <bool kSigned>
+inline uint32_t WordOf(uint32_t value, int k) {
+  if constexpr (kSigned) return static_cast<uint32_t>(static_cast<int32_t>(value << (16 - 16 * k)) >> 16);
+  return value >> (16 * k) & 0xffff;
+}
+
+// Dot product of four bytes (4A), or of two 16-bit words with two bytes (2A: the lower or the upper ones).
+template <bool kSignedA, bool kSignedB, bool kFour>
 void DotProduct(Exec& x, const Compiled& c) {
   ScratchRow sa, sb, sc;
-  const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
-  const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
-  const Row& d = ReadInt(x, c.src[kSrcC], sc);
-  const bool four = c.mod[0] == 0, signed_a = c.mod[1] != 0, signed_b = c.mod[2] != 0;
-  const uint32_t first_byte = c.mod[3];
-  EachLane(x, c.d, [&](int i) {
-    uint32_t sum = d.lane[i];
-    for (uint32_t k = 0; k < (four ? 4u : 2u); ++k) {
-      const int32_t av = four ? Widen<uint8_t>(a.lane[i] >> (8 * k), signed_a)
-                              : Widen<uint16_t>(a.lane[i] >> (16 * k), signed_a);
-      const int32_t bv = Widen<uint8_t>(b.lane[i] >> (8 * (k + first_byte)), signed_b);
-      sum += static_cast<uint32_t>(av * bv);
+  const uint32_t* a = ReadRaw(x, c.src[kSrcA], 0, sa).lane.data();
+  const uint32_t* b = ReadRaw(x, c.src[kSrcB], 0, sb).lane.data();
+  const uint32_t* d = ReadInt(x, c.src[kSrcC], sc).lane.data();
+  const uint32_t skip = c.mod[0];  // bits of b below the bytes that are used
+  EachLane(x, c.d, [=](int i) {
+    uint32_t sum = d[i];
+    if constexpr (kFour) {
+      for (int k = 0; k < 4; ++k) sum += ByteOf<kSignedA>(a[i], k) * ByteOf<kSignedB>(b[i], k);
+    } else {
+      for (int k = 0; k < 2; ++k) sum += WordOf<kSignedA>(a[i], k) * ByteOf<kSignedB>(b[i] >> skip, k);
     }
     return sum;
   });
 }
 
+template <bool kFour>
+Handler DotProductOf(bool signed_a, bool signed_b) {
+  if (signed_a) return signed_b ? DotProduct<true, true, kFour> : DotProduct<true, false, kFour>;
+  return signed_b ? DotProduct<false, true, kFour> : DotProduct<false, false, kFour>;
+}
+
 Handler ChooseDot(const Instruction& inst, Compiled* c) {
   const uint32_t mode = inst.Get(Field::kDpMode);  // 0 4A, 1 2A.LO, 3 2A.HI
-  c->mod = {mode, inst.Get(Field::kSignedA), inst.Get(Field::kSignedB), mode == 3 ? 2u : 0u};
-  return mode == 2 ? nullptr : DotProduct;
+  const bool signed_a = inst.Get(Field::kSignedA) != 0, signed_b = inst.Get(Field::kSignedB) != 0;
+  if (mode == 2) return nullptr;
+  c->mod[0] = mode == 3 ? 16 : 0;
+  return mode == 0 ? DotProductOf<true>(signed_a, signed_b) : DotProductOf<false>(signed_a, signed_b);
 }
 
 template <bool kSigned>
