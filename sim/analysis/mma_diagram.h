@@ -25,7 +25,6 @@ struct FragmentPicture {
 };
 struct MmaPicture {
   std::string name;  // "mma.m16n8k16.f16"
-  std::string sass;  // "HMMA.16816"
   std::vector<FragmentPicture> fragments;
 };
 // Every layout there is, in a fixed order.

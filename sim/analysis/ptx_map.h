@@ -18,8 +18,8 @@ enum class PtxMapping : uint8_t {
 std::string_view Name(PtxMapping mapping);
 
 struct PtxRow {
-  uint32_t ptx_line = 0;      // of its first line for a group; 0: SASS without a PTX line
-  std::vector<uint32_t> ptx;  // indices into the PTX function's instructions: one, or a source line's group
+  uint32_t ptx_line = 0;            // of its first line for a group; 0: SASS without a PTX line
+  std::vector<PtxInstruction> ptx;  // one, or those of a source line
   cubin::SourceLine source;
   std::vector<uint32_t> sass;     // instruction indices
   uint32_t issue_cycles = 0;      // sum of issue intervals

@@ -80,44 +80,49 @@ InstStall StallOf(const Code& code, uint32_t index, const Pending& pending) {
   return stall;
 }
 
-// Registers in flight of one block, by the counter that guards them.
+// Registers of one producer that are in flight or waited for, and not yet read or overwritten.
 struct InFlight {
   uint32_t producer = 0;
+  uint8_t counter = 0;
+  bool waited = false;
   RegSet regs;
 };
 
+// @P0 and @!P0 of the same P0: one of the two does not run.
+bool AreExclusive(const Code& code, uint32_t producer, uint32_t consumer) {
+  const sass::Instruction& first = code.insts[producer];
+  const sass::Instruction& second = code.insts[consumer];
+  const bool opposite = first.guard == second.guard && first.guard < 7 &&
+                        first.guard_uniform == second.guard_uniform && first.guard_not != second.guard_not;
+  if (!opposite) return false;
+  const RegFile file = first.guard_uniform ? RegFile::kUPred : RegFile::kPred;
+  for (uint32_t i = producer; i < consumer; ++i) {
+    if (EffectsOf(code.insts[i]).writes.Has(file, first.guard)) return false;
+  }
+  return true;
+}
+
+// Results come back in order where one unit overwrites its own, so a write only ends the watch.
 void CheckBlock(const Code& code, const Block& block, ScoreboardCheck* check) {
-  std::array<std::vector<InFlight>, kNumCounters> flights;
+  std::vector<InFlight> flights;
   std::vector<bool> used(block.end - block.first, false);
-  std::vector<InFlight> settled;  // waited for: a use of them is a checked use
   for (uint32_t i = block.first; i < block.end; ++i) {
-    const sass::Instruction& inst = code.insts[i];
-    const uint8_t mask = WaitsFor(inst);
-    for (uint8_t c = 0; c < kNumCounters; ++c) {
-      if ((mask >> c & 1) == 0) continue;
-      settled.insert(settled.end(), flights[c].begin(), flights[c].end());
-      flights[c].clear();
+    const uint8_t mask = WaitsFor(code.insts[i]);
+    const Effects effects = EffectsOf(code.insts[i]);
+    for (InFlight& flight : flights) {
+      if ((mask >> flight.counter & 1) != 0) flight.waited = true;
+      const RegSet read = effects.never ? RegSet() : flight.regs & effects.reads;
+      flight.regs -= effects.reads | effects.writes;
+      if (read.Empty() || AreExclusive(code, flight.producer, i)) continue;
+      used[flight.producer - block.first] = true;
+      if (flight.waited) continue;
+      read.ForEach([&](RegFile file, unsigned index) {
+        check->faults.push_back({.producer = flight.producer, .consumer = i, .reg = RegName(file, index)});
+      });
     }
-    const Effects effects = EffectsOf(inst);
-    const RegSet touched = effects.never ? RegSet() : effects.reads | effects.writes;
-    const auto touch = [&](InFlight* flight, bool waited) {
-      const RegSet both = flight->regs & touched;
-      if (both.Empty()) return;
-      used[flight->producer - block.first] = true;
-      if (!waited) {
-        both.ForEach([&](RegFile file, unsigned index) {
-          check->faults.push_back({.producer = flight->producer, .consumer = i, .reg = RegName(file, index)});
-        });
-      }
-      flight->regs -= touched;  // each register once
-    };
-    for (auto& list : flights) {
-      for (InFlight& flight : list) touch(&flight, false);
-    }
-    for (InFlight& flight : settled) touch(&flight, true);
-    std::erase_if(settled, [](const InFlight& f) { return f.regs.Empty(); });
-    const uint8_t c = inst.control.write_counter;
-    if (c < kNumCounters && !effects.writes.Empty()) flights[c].push_back({i, effects.writes});
+    std::erase_if(flights, [](const InFlight& f) { return f.regs.Empty(); });
+    const uint8_t c = code.insts[i].control.write_counter;
+    if (c < kNumCounters && !effects.writes.Empty()) flights.push_back({i, c, false, effects.writes});
   }
   check->uses += static_cast<uint32_t>(std::count(used.begin(), used.end(), true));
 }

@@ -35,7 +35,7 @@ struct StallReport {
 };
 StallReport AnalyseStalls(const Code& code, const Cfg& cfg);
 
-// A register that a counter-tagged producer writes and that is read or written again in the producer's block
+// A register that a counter-tagged producer writes and that is read in the producer's block
 // with no wait for the counter in between. Correct code has none.
 struct ScoreboardFault {
   uint32_t producer = 0, consumer = 0;
