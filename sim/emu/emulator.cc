@@ -25,8 +25,8 @@ constexpr uint32_t kBlockDim = 0x00, kGridDim = 0x0c, kSharedWindow = 0x18, kLoc
                    kStack = 0x28;
 // Environment registers 1 and 2: the cooperative grid's workspace, high word first.
 constexpr uint32_t kWorkspaceHi = 0x8c, kWorkspaceLo = 0x90;
-// Assumption from code that asks whether an address is a parameter's: no window of that kind (all ones).
-constexpr uint32_t kParamWindow = 0x50;
+// Generic address of constant bank 0: code of debug builds reads parameters through it.
+constexpr uint32_t kBankWindow = 0x50;
 constexpr uint64_t kGridWorkspaceBytes = 4096;
 constexpr uint32_t kStackAlign = 16;
 
@@ -66,7 +66,7 @@ ConstantBanks BanksOf(const cubin::Module& module, const cubin::Function& f, con
   Put(bank, kSharedWindow, kSharedWindowBase, 8);
   Put(bank, kLocalWindow, kLocalWindowBase, 8);
   Put(bank, kStack, sizes.local_bytes, 4);
-  Put(bank, kParamWindow, ~uint64_t{0}, 8);
+  Put(bank, kBankWindow, kBankWindowBase, 8);
   if (launch.cooperative) {
     Put(bank, kWorkspaceHi, kGridWorkspaceBase >> 32, 4);
     Put(bank, kWorkspaceLo, kGridWorkspaceBase & 0xffffffff, 4);
@@ -155,10 +155,11 @@ absl::Status Emulator::Impl::Prepare() {
   if (sizes.local_bytes > kWindowBytes) {
     return absl::InvalidArgumentError(absl::StrCat("a stack of ", sizes.local_bytes, " bytes a thread"));
   }
+  const ConstantBanks banks = BanksOf(*module, *kernel, launch, sizes, params);
   ASSIGN_OR_RETURN(Program built,
-                   Program::Build(*module, *kernel, BanksOf(*module, *kernel, launch, sizes, params),
-                                  {.globals_base = kModuleGlobalsBase}));
+                   Program::Build(*module, *kernel, banks, {.globals_base = kModuleGlobalsBase}));
   program = std::make_unique<Program>(std::move(built));
+  machine.memory.Add({.name = "constant bank 0", .base = kBankWindowBase, .bytes = banks.at(0)});
   RETURN_IF_ERROR(FillMemory());
   for (size_t i = 0; i < launch.buffers.size(); ++i) {
     buffers.push_back(machine.memory.Find(plan.buffers[i].address, 0));
