@@ -55,7 +55,7 @@ struct Finding {
   uint32_t line = 0;   // 0 without line information
   Dim3 thread;
   Dim3 cta;
-  std::string space;  // "global", "shared", "local", "constant"
+  std::string space;  // "global", "shared", "local", "code"
   uint64_t address = 0;
   uint32_t size_bytes = 0;
   std::string nearest;  // the allocation nearest to a global address, with the distance
