@@ -83,7 +83,8 @@ class Parser {
   static bool IsLineDirective(std::string_view line) {
     const absl::string_view text = absl::StripLeadingAsciiWhitespace(Av(line));
     for (const char* name : {".loc", ".file", ".version", ".target", ".address_size"}) {
-      if (absl::StartsWith(text, name)) return true;
+      const absl::string_view word = text.substr(0, text.find_first_of(" \t"));
+      if (word == name) return true;
     }
     return false;
   }
