@@ -41,12 +41,13 @@ unsigned BitsOf(FloatType type) {
   return type == FloatType::kF32 ? 32 : 16;
 }
 
-// The source numbers as bits, |x| and -x applied for floats: 64-bit pairs, words, or one half of a register.
+// The source numbers as bits, |x| and -x applied for floats: 64-bit pairs, words, or one half or byte of a
+// register (the one numbered `place`).
 struct SourceBits {
-  SourceBits(const Exec& x, const Src& s, unsigned width, bool upper_half)
+  SourceBits(const Exec& x, const Src& s, unsigned width, unsigned place)
       : low(ReadRaw(x, s, 0, scratch[0])), high(width == 64 ? ReadRaw(x, s, 1, scratch[1]) : low) {
     wide = width == 64;
-    shift = width == 16 && upper_half ? 16 : 0;
+    shift = width < 32 ? (width * place) % 32 : 0;
     const uint64_t sign = uint64_t{1} << (width - 1);
     keep = (width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1) & (s.abs ? ~sign : ~uint64_t{0});
     flip = s.neg ? sign : 0;
@@ -66,12 +67,12 @@ struct SourceBits {
   uint64_t keep, flip;
 };
 
-// mod: source type, destination type, rounding | ftz << 4 | ntz << 5, upper half.
+// mod: source type, destination type, rounding | ftz << 4 | ntz << 5, half or byte of the source register.
 constexpr uint32_t kFtzBit = 16, kNtzBit = 32;
 
 template <typename F>
 void Convert(Exec& x, const Compiled& c, unsigned source_bits, unsigned result_bits, F f) {
-  const SourceBits source(x, c.src[kSrcB], source_bits, c.mod[3] != 0);
+  const SourceBits source(x, c.src[kSrcB], source_bits, c.mod[3]);
   if (result_bits == 64) {
     EachLane64(x, c.d, [&](int i) { return f(source[i]); });
   } else {

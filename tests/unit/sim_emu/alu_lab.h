@@ -86,8 +86,9 @@ class AluLab {
 };
 
 // Executes the word on warps of several seeds, with all lanes and with some of them, and compares lane by
-// lane with expect(before, lane), the new value of register `d` (executed lanes) or its old one. `then`, when
-// given, looks at more: then(before, after, lane) for executed lanes.
+// lane with expect(before, lane), the new value of register `d`. `then`, when given, looks at more:
+// then(before, after, lane) for executed lanes. Nothing else may change: no register in lanes that do not
+// execute, none but d and d + 1 in the others.
 template <typename Expect, typename Then>
 void ExpectLanes(uint64_t lo, uint64_t hi, uint32_t d, Expect expect, Then then,
                  uint32_t arch = sass::kSm89) {
@@ -97,10 +98,12 @@ void ExpectLanes(uint64_t lo, uint64_t hi, uint32_t d, Expect expect, Then then,
     const absl::Status status = after.Run(lo, hi, lanes, arch);
     ASSERT_TRUE(status.ok()) << status;
     for (int i = 0; i < kWarpSize; ++i) {
-      if ((lanes >> i & 1) == 0) {
-        ASSERT_EQ(after.reg(d, i), before.reg(d, i)) << after.text << " lane " << i << " is not executed";
-        continue;
+      const bool executed = (lanes >> i & 1) != 0;
+      for (uint32_t r = 0; r < AluLab::kRegs; ++r) {
+        if (executed && (r == d || r == d + 1)) continue;
+        ASSERT_EQ(after.reg(r, i), before.reg(r, i)) << after.text << " lane " << i << " R" << r;
       }
+      if (!executed) continue;
       ASSERT_EQ(after.reg(d, i), expect(before, i)) << after.text << " lane " << i << " seed " << seed;
       then(before, after, i);
     }
