@@ -27,16 +27,34 @@ RegSet Before(const Effects& e, RegSet after) {
   return after | e.reads;
 }
 
-// `calls_kill`: what a guarded call may overwrite is gone before it, as if it always ran.
+// The table drops what guarded instructions may not overwrite in functions above some size: not in one of
+// 2,285 instructions, but in those of 2,583 and more that have such registers.
+constexpr size_t kLargeFunction = 2'500;
+
+RegSet GeneralOnly(const RegSet& set) {
+  RegSet general;
+  set.ForEach([&general](RegFile file, unsigned index) {
+    if (file == RegFile::kGeneral) general.Add(file, index);
+  });
+  return general;
+}
+
+// Registers that the instruction certainly overwrites as far as earlier blocks are concerned.
+RegSet KillsOf(const Code& code, uint32_t index, const Effects& effects, LiveModel model) {
+  if (effects.unconditional) return effects.writes;
+  if (model != LiveModel::kTable) return {};
+  if (code.insts[index].op == sass::Op::kCall) return effects.writes;
+  return code.insts.size() > kLargeFunction ? GeneralOnly(effects.writes) : RegSet();
+}
+
 Transfer TransferOf(const Code& code, const Block& block, const std::vector<Effects>& effects,
-                    bool calls_kill) {
+                    LiveModel model) {
   Transfer transfer;
   for (uint32_t i = block.end; i-- > block.first;) {
     const Effects& e = effects[i];
-    if (e.unconditional || (calls_kill && code.insts[i].op == sass::Op::kCall)) {
-      transfer.gen -= e.writes;
-      transfer.kill |= e.writes;
-    }
+    const RegSet kills = KillsOf(code, i, e, model);
+    transfer.gen -= kills;
+    transfer.kill |= kills;
     transfer.gen |= e.reads;
   }
   return transfer;
@@ -88,7 +106,7 @@ std::vector<RegSet> SolveBlocks(const Code& code, const Cfg& cfg, const std::vec
   std::vector<Transfer> transfers;
   transfers.reserve(cfg.blocks.size());
   for (const Block& block : cfg.blocks) {
-    transfers.push_back(TransferOf(code, block, effects, model == LiveModel::kTable));
+    transfers.push_back(TransferOf(code, block, effects, model));
   }
   std::vector<RegSet> in(cfg.blocks.size());
   for (bool changed = true; changed;) {
