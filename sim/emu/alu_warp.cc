@@ -1,4 +1,5 @@
 // SHFL, VOTE, VOTEU, MATCH, REDUX, R2UR: instructions whose lanes look at one another.
+#include <array>
 #include <bit>
 
 #include "sim/emu/alu_families.h"
@@ -21,26 +22,21 @@ struct Partner {
 };
 
 // PTX shfl.sync: c holds the bound in [4:0] and the segment mask in [12:8].
-Partner PartnerOf(uint32_t mode, int lane, uint32_t b, uint32_t c) {
+template <uint32_t kMode>
+inline Partner PartnerOf(int lane, uint32_t b, uint32_t c) {
   const int segment = static_cast<int>(c >> 8 & 31), bound = static_cast<int>(c & 31);
   const int first = lane & segment, last = first | (bound & ~segment);
   const int distance = static_cast<int>(b & 31);
-  switch (mode) {
-    case kUp:
-      return {lane - distance, lane - distance >= last};
-    case kDown:
-      return {lane + distance, lane + distance <= last};
-    case kBfly:
-      return {lane ^ distance, (lane ^ distance) <= last};
-    default: {
-      const int target = first | (distance & ~segment);
-      return {target, target <= last};
-    }
-  }
+  if constexpr (kMode == kUp) return {lane - distance, lane - distance >= last};
+  if constexpr (kMode == kDown) return {lane + distance, lane + distance <= last};
+  if constexpr (kMode == kBfly) return {lane ^ distance, (lane ^ distance) <= last};
+  const int target = first | (distance & ~segment);
+  return {target, target <= last};
 }
 
 // A lane whose partner is out of range gets its own value; one whose partner does not execute (undefined in
 // PTX) gets 0, as an H200 gives it (probe shfl_divergent).
+template <uint32_t kMode>
 void Shuffle(Exec& x, const Compiled& c) {
   ScratchRow sa, sb, sc;
   ScratchRow out_space;
@@ -48,12 +44,13 @@ void Shuffle(Exec& x, const Compiled& c) {
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
   const Row& b = ReadRaw(x, c.src[kSrcB], 0, sb);
   const Row& bounds = ReadRaw(x, c.src[kSrcC], 0, sc);
+  const LaneMask lanes = x.lanes;
   LaneMask in_range = 0;
   for (int i = 0; i < kWarpSize; ++i) {
-    const Partner partner = PartnerOf(c.mod[0], i, b.lane[i], bounds.lane[i]);
+    const Partner partner = PartnerOf<kMode>(i, b.lane[i], bounds.lane[i]);
     const int from = partner.in_range ? partner.lane : i;
-    out.lane[i] = (x.lanes >> from & 1) != 0 ? a.lane[from] : 0;
-    in_range |= partner.in_range ? kLaneBit[i] : 0;
+    out.lane[i] = a.lane[from] & (0u - (lanes >> from & 1));
+    in_range |= static_cast<uint32_t>(partner.in_range) << i;
   }
   WriteRow(x, c.d, out);
   WritePred(x, c.pu, in_range);
@@ -147,8 +144,8 @@ void RowToUniform(Exec& x, const Compiled& c) {
 Handler ChooseWarp(const Instruction& inst, Compiled* c) {
   switch (inst.op) {
     case Op::kShfl:
-      c->mod[0] = inst.Get(Field::kShflMode);
-      return Shuffle;
+      return std::array<Handler, 4>{Shuffle<kIdx>, Shuffle<kUp>, Shuffle<kDown>,
+                                    Shuffle<kBfly>}[inst.Get(Field::kShflMode) & 3];
     case Op::kVote:
     case Op::kVoteu:
       c->mod[0] = inst.Get(Field::kVoteOp);
