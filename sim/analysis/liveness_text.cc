@@ -26,7 +26,8 @@ std::string ToText(const Liveness& live, const Code& code, const Cfg& cfg) {
   std::string text;
   for (size_t f = 0; f < cfg.functions.size(); ++f) {
     const LivePeak& peak = live.functions[f];
-    absl::StrAppendFormat(&text, "%s: peak %d general (at %s), %d predicate, %d uniform; %d allocated\n",
+    absl::StrAppendFormat(&text,
+                          "%s: peak %d general registers (at %s), %d predicate, %d uniform; %d allocated\n",
                           Clean(cfg.functions[f].name), peak.general, PcText(code.PcOf(peak.instruction)),
                           peak.pred, peak.uniform, code.function->registers);
   }

@@ -151,6 +151,24 @@ TEST_F(PtxMapTest, WithoutPtxLinesSourceLinesJoinTheTwo) {
   EXPECT_EQ(MapPtx(code_, ptx_, GpuConfig()).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+// The cubin carries its PTX; its lines are those of the file.
+TEST_F(PtxMapTest, TheEmbeddedPtxGivesTheSameRows) {
+  const PtxReport from_file = Map("Scale");
+  ASSERT_FALSE(module_.ptx.empty());
+  const auto embedded = ParsePtx(module_.ptx, "embedded");
+  ASSERT_TRUE(embedded.ok()) << embedded.status().message();
+  const PtxReport report = MapPtx(code_, *embedded, GpuConfig()).value();
+  ASSERT_EQ(report.rows.size(), from_file.rows.size());
+  for (size_t i = 0; i < report.rows.size(); ++i) {
+    EXPECT_EQ(report.rows[i].ptx_line, from_file.rows[i].ptx_line);
+    EXPECT_EQ(report.rows[i].sass, from_file.rows[i].sass);
+    ASSERT_EQ(report.rows[i].ptx.size(), from_file.rows[i].ptx.size());
+    for (size_t j = 0; j < report.rows[i].ptx.size(); ++j) {
+      EXPECT_EQ(report.rows[i].ptx[j].opcode, from_file.rows[i].ptx[j].opcode);
+    }
+  }
+}
+
 TEST_F(PtxMapTest, RenderingsAgree) {
   const PtxReport report = Map("Scale");
   const auto json = nlohmann::json::parse(ToJson(report, code_, ptx_));
