@@ -253,7 +253,7 @@ Handler ChooseIntSource(const Instruction& inst, Compiled* c) {
   // How an immediate becomes a 64-bit integer is not known; ptxas writes none.
   if (is_immediate && inst.Get(Field::kSrcFmt) >= sass::kFmtU64) return nullptr;
   c->mod = {inst.Get(Field::kSrcFmt) & 7, static_cast<uint32_t>(to), inst.Get(Field::kRound),
-            inst.Get(Field::kHalfSel)};
+            inst.Get(Field::kHalfSel) | inst.Get(Field::kByteSel)};
   if (to == FloatType::kF32 && c->mod[2] == sass::kRn) {
     if (c->mod[0] == sass::kFmtU32) return IntToSingle<false>;
     if (c->mod[0] == sass::kFmtS32) return IntToSingle<true>;

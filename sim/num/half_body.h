@@ -135,7 +135,11 @@ SM89_NUM_BODY void FmaFp16(HalfMode mode, I32x8 (&source)[3], I32x8* out) {
   const I32x8 step = inexact & ~bits & 1;
   const I32x8 odd = bits + (outwards != 0 ? step : -step);
   SingleToFp16(reinterpret_cast<F32x8>(odd), out);
-  if (mode.ftz || mode.fmz) Flush<false>(out);
+  if (mode.ftz || mode.fmz) {
+    // Below 2^-14 once rounded to 11 bits (PackMode::ftz), the tie at 2^-14 - 2^-26 going up.
+    constexpr int32_t kRoundsToNormal = 0x387ff000;
+    *out = (odd & 0x7fffffff) < kRoundsToNormal ? *out & 0x8000 : *out;
+  }
   Clamp<false>(mode, out);
 }
 

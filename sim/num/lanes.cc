@@ -63,6 +63,11 @@ void FmaPortable(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32
     base::LoadSource(c + i, mode.ftz, &z);
     F32x8 value;
     for (int n = 0; n < 8; ++n) value[n] = FusedByOdd(x[n], y[n], z[n]);
+    if (mode.ftz) {
+      F32x8 scaled;
+      for (int n = 0; n < 8; ++n) scaled[n] = FusedByOdd(x[n] * 0x1p64f, y[n], z[n] * 0x1p64f);
+      base::FlushRoundedUp(scaled, &value);
+    }
     base::Finish(value, mode, d + i);
   }
 }
@@ -80,7 +85,9 @@ SM89_NUM_AVX2 inline __attribute__((always_inline)) void FmaLoop(const uint32_t*
     avx2::LoadSource(a + i, mode.ftz, &x);
     avx2::LoadSource(b + i, mode.ftz, &y);
     avx2::LoadSource(c + i, mode.ftz, &z);
-    avx2::Finish(_mm256_fmadd_ps(x, y, z), mode, d + i);
+    F32x8 value = _mm256_fmadd_ps(x, y, z);
+    if (mode.ftz) avx2::FlushRoundedUp(_mm256_fmadd_ps(x * 0x1p64f, y, z * 0x1p64f), &value);
+    avx2::Finish(value, mode, d + i);
   }
 }
 

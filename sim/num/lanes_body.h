@@ -13,6 +13,16 @@ SM89_NUM_BODY void LoadSource(const uint32_t* from, bool flush, F32x8* to) {
   *to = reinterpret_cast<F32x8>(bits);
 }
 
+// Results that rounded up to the smallest normal number only because a subnormal has fewer bits count as zero
+// (see PackMode::ftz). `scaled` is the same result times 2^64, far from any subnormal.
+SM89_NUM_BODY void FlushRoundedUp(const F32x8& scaled, F32x8* value) {
+  const I32x8 bits = reinterpret_cast<I32x8>(*value);
+  const I32x8 scaled_magnitude = reinterpret_cast<I32x8>(scaled) & 0x7fffffff;
+  const I32x8 smallest = (bits & 0x7fffffff) == 0x00800000;
+  const I32x8 tiny = smallest & (scaled_magnitude < ((127 - 62) << 23));
+  *value = reinterpret_cast<F32x8>(tiny != 0 ? bits & static_cast<int32_t>(0x80000000u) : bits);
+}
+
 // Canonical NaN, flush, saturate.
 SM89_NUM_BODY void Finish(const F32x8& value, FpMode mode, uint32_t* to) {
   const I32x8 nan = value != value;
@@ -35,7 +45,8 @@ SM89_NUM_BODY void BinaryLoop(const uint32_t* a, const uint32_t* b, uint32_t* d,
     F32x8 y;
     LoadSource(a + i, mode.ftz, &x);
     LoadSource(b + i, mode.ftz, &y);
-    const F32x8 value = kOp == BinaryOp::kAdd ? x + y : x * y;
+    F32x8 value = kOp == BinaryOp::kAdd ? x + y : x * y;
+    if (kOp == BinaryOp::kMul && mode.ftz) FlushRoundedUp(x * 0x1p64f * y, &value);
     Finish(value, mode, d + i);
   }
 }

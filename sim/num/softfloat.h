@@ -108,7 +108,10 @@ inline Uint128 RoundShifted(const Exact& exact, int drop, Round round) {
 
 struct PackMode {
   Round round = Round::kRn;
-  bool ftz = false;        // a subnormal result (after rounding) becomes zero
+  // A result below the smallest normal number becomes zero. It is judged as if the exponent had no bound:
+  // what only rounds up to that number because a subnormal has fewer bits is flushed (measured on an H200:
+  // tests/silicon).
+  bool ftz = false;
   bool satfinite = false;  // out of range and infinities -> largest finite number
 };
 
@@ -129,6 +132,12 @@ inline uint64_t Pack(const Format& format, const Exact& exact, PackMode mode = {
   }
   if (exact.kind == FloatClass::kZero || (exact.mantissa == 0 && !exact.sticky)) return sign;
   const int top = exact.exponent + BitWidth(exact.mantissa) - 1;
+  if (mode.ftz && top < format.MinExponent()) {
+    const auto unbounded =
+        static_cast<uint64_t>(RoundShifted(exact, top - format.fraction_bits - exact.exponent, mode.round));
+    const bool carries = unbounded > 2 * format.FractionMask() + 1;
+    if (!carries || top + 1 < format.MinExponent()) return sign;
+  }
   const int exponent = top < format.MinExponent() ? format.MinExponent() : top;
   if (exponent > format.Bias() + 1) return PackOverflow(format, exact.negative, mode);
   const auto kept = static_cast<uint64_t>(
@@ -137,7 +146,6 @@ inline uint64_t Pack(const Format& format, const Exact& exact, PackMode mode = {
   const uint64_t magnitude =
       (static_cast<uint64_t>(exponent - format.MinExponent()) << format.fraction_bits) + kept;
   if (magnitude > format.MaxFinite()) return PackOverflow(format, exact.negative, mode);
-  if (mode.ftz && magnitude <= format.FractionMask()) return sign;
   return sign | magnitude;
 }
 

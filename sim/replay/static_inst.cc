@@ -17,8 +17,8 @@ uint8_t WidthBytes(const Instruction& inst) {
     constexpr uint8_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
     return kBytes[inst.Get(Field::kMemSize) % 8];
   }
-  if (inst.Has(Field::kAtomSize)) {
-    const uint32_t size = inst.Get(Field::kAtomSize);
+  if (inst.Has(Field::kAtomSize) || inst.Has(Field::kAtomSize90) || inst.Has(Field::kFloatAtomSize)) {
+    const uint32_t size = sass::AtomSizeOf(inst);
     return size == sass::kAtU64 || size == sass::kAtS64 || size == sass::kAtF64 ? 8 : 4;
   }
   if (inst.Has(Field::kAtomSharedSize)) return inst.Get(Field::kAtomSharedSize) == sass::kAtU64 ? 8 : 4;

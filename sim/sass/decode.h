@@ -52,6 +52,9 @@ enum SpecialReg : uint32_t {
   kSrZero = 0xff,  // CS2R Rx, SRZ
 };
 
+// What a global or generic atomic works on, as AtomSize, whatever the architecture's encoding.
+uint32_t AtomSizeOf(const Instruction& inst);
+
 // Shape and operand layout of a tensor instruction.
 struct MmaShape {
   uint16_t m = 0, n = 0, k = 0;  // k: logical depth (dense-equivalent for sparse forms)

@@ -239,6 +239,8 @@ enum class Field : uint8_t {
   kE,               // 1 = 64-bit address
   kMemSize,         // MemSize (LDS: LdsSize has 8 + MemSize for .U)
   kAtomSize,        // AtomSize of ATOM ATOMG RED (and CAS)
+  kAtomSize90,      // sm_90: 0 U32 1 S32 2 U64 3 S64 (AtomSizeOf in decode.h gives one numbering)
+  kFloatAtomSize,   // sm_90 floating-point atomics: 0 F16x2 9 F32 15 F64
   kAtomSharedSize,  // ATOMS: 0 U32 1 S32 2 U64
   kAtomOp,          // AtomOp
   kCas,             // 1 = the compare-and-swap form; value: 0 CAS, 1 CAST through kCast

@@ -31,6 +31,8 @@ const Row kFloat[] = {
      "ofmt8@85+78 fmz@80+76 relu@79 A/swzA@75:74 B/swzB8@86+$B C/swzC@$C", "79=1 77=0"},
     {Op::kHfma2, "035/28ac46e", "D A:nar B:narpv C:narpv",
      ".MMA ofmt8@85+78 fmz@80+76 sat@77 A/swzA@75:74 B/swzB8@86+$B C/swzC@$C", "79=0 90:87=0", 90},
+    {Op::kHfma2, "035/28ac46e", "D A:nar B:narpv C:narpv Pp:?",
+     ".MMA ofmt8@85+78 fmz@80+76 relu@79 A/swzA@75:74 B/swzB8@86+$B C/swzC@$C", "79=1 77=0", 90},
     {Op::kHmnmx2, "040/28ac", "D A:nar B:narp Pp",
      "ofmt8@85+78 ftz@80 nan@81 xors@82 A/swzA@75:74 B/swzB@$B"},
     {Op::kHset2, "033/246e", "D A:nar C:narp Pp",
@@ -81,7 +83,7 @@ const Row kInteger[] = {
     // sm_90
     {Op::kViadd, "036/28ac", "D A:nr B:nru", "", "", 90},
     {Op::kVimnmx, "048/28ac", "D A:r B:rs Pp", "fmtb@72", "83:81=7 86:84=7", 90},
-    {Op::kViaddmnmx, "046/28ac", "D A:r B:ru C:r Pp", "fmtb@72", "", 90},
+    {Op::kViaddmnmx, "046/28ac46e", "D A:r B:nru C:r Pp", "fmtb@72", "", 90},
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ const Row kControl[] = {
     {Op::kRet, "0950", "Pp:? A:*2 Target=T81:34+23:16:jx4", "rel=1 rdepth@86", "85=0", 90},
     {Op::kExit, "094d", "Pp:?", "exitm@85:84 noat@86"},
     {Op::kWarpsync, "0348", "Pp:? B", "wsync8@86:85", "", 80, 89},
-    {Op::kWarpsync, "0348", "Pp:? B", "wsync@86:85", "86:85=0", 90},
+    {Op::kWarpsync, "0348", "Pp:? B=R31:24", "wsync@86:85", "86:85=0", 90},
     {Op::kWarpsync, "0348", "Pp:? A Target=T81:34+23:16:x4", "wsync@86:85", "86:85=2", 90},
     {Op::kWarpsync, "0948", "Pp:? B=I63:32", "wsync8@86:85", "", 80, 89},
     {Op::kWarpsync, "0948", "Pp:?", "wsync=3", "86:85=0 63:32=0", 90},

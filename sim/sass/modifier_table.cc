@@ -114,6 +114,8 @@ const Entry kEntries[] = {
     {"lsz", Field::kMemSize, "U8,S8,U16,S16,,64,128,-,U.U8,U.S8,U.U16,U.S16,U,U.64,U.128,-"},
     {"gsz", Field::kMemSize, "-,-,-,-,,64,128,-"},
     {"asz", Field::kAtomSize, ",S32,64,F32.FTZ.RN,F16x2.RN,S64,F64.RN,-"},
+    {"asz9", Field::kAtomSize90, ",S32,64,S64,-,-,-,-"},
+    {"fasz", Field::kFloatAtomSize, "F16x2.RN,-,-,-,-,-,-,-,-,F32.FTZ.RN,-,-,-,-,-,F64.RN"},
     {"cassz", Field::kAtomSize, ",S32,64,-,-,-,-,-"},
     {"ssz", Field::kAtomSharedSize, ",S32,64,-"},
     {"susz", Field::kAtomSharedSize, "32,-,64,-,-,-,-,-"},

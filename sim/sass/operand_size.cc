@@ -73,6 +73,20 @@ unsigned TextureRegisters(Slot slot, const Instruction& inst) {
 
 }  // namespace
 
+uint32_t AtomSizeOf(const Instruction& inst) {
+  static constexpr uint32_t kInteger90[] = {kAtU32, kAtS32, kAtU64, kAtS64};
+  if (inst.Has(Field::kAtomSize90)) return kInteger90[inst.Get(Field::kAtomSize90) & 3];
+  if (!inst.Has(Field::kFloatAtomSize)) return inst.Get(Field::kAtomSize);
+  switch (inst.Get(Field::kFloatAtomSize)) {
+    case 0:
+      return kAtF16x2;
+    case 9:
+      return kAtF32;
+    default:
+      return kAtF64;
+  }
+}
+
 uint8_t RegistersOf(const OperandSpec& spec, const Instruction& inst) {
   static constexpr uint8_t kMem[8] = {1, 1, 1, 1, 1, 2, 4, 4};
   static constexpr uint8_t kAtom[8] = {1, 1, 2, 1, 1, 2, 2, 1};
@@ -83,7 +97,7 @@ uint8_t RegistersOf(const OperandSpec& spec, const Instruction& inst) {
     case RegsRule::kMemSize:
       return kMem[inst.Get(Field::kMemSize) & 7];
     case RegsRule::kAtomSize:
-      return kAtom[inst.Get(Field::kAtomSize) & 7];
+      return kAtom[AtomSizeOf(inst) & 7];
     case RegsRule::kSharedSize:
       return inst.Get(Field::kAtomSharedSize) == 2 ? 2 : 1;
     case RegsRule::kExtended:

@@ -1,7 +1,6 @@
 // Rows of ../shared/sass/listing.tsv.xz: words with the vendor's text. Empty where the file is absent.
 #pragma once
 
-#include <lzma.h>
 
 #include <fstream>
 #include <iterator>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "sim/sass/instruction.h"
+#include "tests/support/xz_file.h"
 
 namespace sm89::testing {
 
@@ -25,26 +25,6 @@ struct ListingRow {
   uint32_t arch() const { return cubin.ends_with("sm_90") ? 90 : 89; }
 };
 
-inline std::string Unxz(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string packed((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  std::string out;
-  lzma_stream stream = LZMA_STREAM_INIT;
-  if (packed.empty() || lzma_stream_decoder(&stream, UINT64_MAX, 0) != LZMA_OK) return out;
-  std::vector<char> buffer(size_t{1} << 20);
-  stream.next_in = reinterpret_cast<const uint8_t*>(packed.data());
-  stream.avail_in = packed.size();
-  lzma_ret result = LZMA_OK;
-  while (result == LZMA_OK) {
-    stream.next_out = reinterpret_cast<uint8_t*>(buffer.data());
-    stream.avail_out = buffer.size();
-    result = lzma_code(&stream, LZMA_FINISH);
-    out.append(buffer.data(), buffer.size() - stream.avail_out);
-  }
-  lzma_end(&stream);
-  return result == LZMA_STREAM_END ? out : "";
-}
-
 inline std::vector<std::string> SplitText(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (size_t begin = 0; begin <= text.size();) {
@@ -58,7 +38,7 @@ inline std::vector<std::string> SplitText(std::string_view text, char separator)
 inline const std::vector<ListingRow>& Listing() {
   static const std::vector<ListingRow> rows = [] {
     std::vector<ListingRow> result;
-    const std::string text = Unxz(std::string(kSassFolder) + "/listing.tsv.xz");
+    const std::string text = ::sm89::test::ReadXz(std::string(kSassFolder) + "/listing.tsv.xz");
     for (size_t begin = text.find('\n') + 1; begin != 0 && begin < text.size();) {
       const size_t end = text.find('\n', begin);
       const std::vector<std::string> cells =

@@ -40,7 +40,7 @@ std::vector<File> Untar(const std::string& archive) {
 
 const std::vector<File>& PublicFiles() {
   static const std::vector<File> files =
-      Untar(testing::Unxz(std::string(testing::kSassFolder) + "/public_sm89.tar.xz"));
+      Untar(::sm89::test::ReadXz(std::string(testing::kSassFolder) + "/public_sm89.tar.xz"));
   return files;
 }
 
