@@ -29,6 +29,7 @@ constexpr uint32_t kWorkspaceHi = 0x8c, kWorkspaceLo = 0x90;
 constexpr uint32_t kBankWindow = 0x50;
 constexpr uint64_t kGridWorkspaceBytes = 4096;
 constexpr uint32_t kStackAlign = 16;
+constexpr uint32_t kMaxLocalBytes = 512 * 1024;  // a thread (CUDA C++ programming guide)
 
 uint32_t RoundUp(uint32_t value, uint32_t align) { return (value + align - 1) / align * align; }
 
@@ -118,6 +119,7 @@ void Emulator::Impl::PrepareMachine(const Sizes& sizes) {
   machine.launch = &launch;
   machine.options = &options;
   machine.local_bytes = program->uses_local() ? sizes.local_bytes : 0;
+  machine.shared_first = module->arch >= 90 ? kReservedShared90 : 0;
   machine.shared_bytes = sizes.shared_bytes;
   const auto threads = static_cast<uint32_t>(SaturatingVolume(launch.block));
   machine.num_warps = (threads + kWarpSize - 1) / kWarpSize;
@@ -152,8 +154,13 @@ absl::Status Emulator::Impl::Prepare() {
   plan = launch::PlanAddresses(launch);
   ASSIGN_OR_RETURN(const std::vector<uint8_t> params, launch::PackParams(*kernel, launch, plan));
   const Sizes sizes = SizesOf(*kernel, launch, module->arch, options.stack_bytes);
-  if (sizes.local_bytes > kWindowBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("a stack of ", sizes.local_bytes, " bytes a thread"));
+  if (sizes.local_bytes > kMaxLocalBytes) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      {.file = module->name,
+                       .field = kernel->name,
+                       .value = absl::StrCat(sizes.local_bytes),
+                       .expected = absl::StrCat("up to ", kMaxLocalBytes),
+                       .message = "the kernel asks for more local memory a thread than there is"});
   }
   const ConstantBanks banks = BanksOf(*module, *kernel, launch, sizes, params);
   ASSIGN_OR_RETURN(Program built,

@@ -93,9 +93,10 @@ struct Machine {
   const launch::LaunchSpec* launch = nullptr;
   const EmuOptions* options = nullptr;
   GlobalMemory memory;
-  uint32_t local_bytes = 0;                    // a thread
-  uint32_t shared_bytes = 0;                   // a CTA
-  uint32_t num_warps = 0;                      // a CTA
+  uint32_t local_bytes = 0;   // a thread
+  uint32_t shared_first = 0;  // offset of a CTA's first own byte: sm_90 keeps those before for the system
+  uint32_t shared_bytes = 0;  // a CTA, with those
+  uint32_t num_warps = 0;     // a CTA
   std::vector<std::array<Row, 3>> thread_ids;  // by warp: x, y, z
 
   Exec exec;

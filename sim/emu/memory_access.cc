@@ -25,11 +25,12 @@ const char* NameOf(Space space) {
 
 constexpr uint32_t kStrideShift[] = {0, 2, 3, 4};  // X1 X4 X8 X16
 
-Place InWindow(CheckedBytes& memory, uint64_t start, uint64_t limit, uint64_t offset, uint32_t size_bytes) {
+Place InWindow(const WindowOf& window, uint32_t lane, uint64_t offset, uint32_t size_bytes) {
   Place place;
-  if (offset >= limit || limit - offset < size_bytes) return place;
-  place.bytes = memory.bytes.data() + start + offset;
-  if (!memory.written.empty()) place.written = memory.written.data() + start + offset;
+  if (offset < window.first || offset >= window.end || window.end - offset < size_bytes) return place;
+  const uint64_t at = window.start + lane * window.step + offset;
+  place.bytes = window.memory->bytes.data() + at;
+  if (!window.memory->written.empty()) place.written = window.memory->written.data() + at;
   return place;
 }
 
@@ -100,10 +101,9 @@ Place Locate(Exec& x, Space space, uint32_t lane, uint64_t address, uint32_t siz
     return place;
   }
   if (space == Space::kShared) {
-    place = InWindow(m.cta->shared, 0, m.shared_bytes, offset, size_bytes);
+    place = InWindow(SharedWindow(m), lane, offset, size_bytes);
   } else if (space == Space::kLocal) {
-    const uint64_t thread = uint64_t{m.warp->index} * kWarpSize + lane;
-    place = InWindow(m.cta->local, thread * m.local_bytes, m.local_bytes, offset, size_bytes);
+    place = InWindow(LocalWindow(m), lane, offset, size_bytes);
   } else if (Allocation* allocation = m.memory.Find(address, size_bytes); allocation != nullptr) {
     place.bytes = allocation->bytes.data() + (address - allocation->base);
     if (!allocation->written.empty()) {
@@ -117,7 +117,8 @@ Place Locate(Exec& x, Space space, uint32_t lane, uint64_t address, uint32_t siz
                        .lane = lane,
                        .address = offset,
                        .size_bytes = size_bytes};
-  if (space == Space::kShared) finding.detail = absl::StrCat("the CTA has ", m.shared_bytes, " bytes");
+  if (space == Space::kShared)
+    finding.detail = absl::StrCat("the CTA has ", m.shared_bytes - m.shared_first, " bytes");
   if (space == Space::kLocal) finding.detail = absl::StrCat("the thread has ", m.local_bytes, " bytes");
   Report(x, finding);
   return place;
@@ -125,16 +126,18 @@ Place Locate(Exec& x, Space space, uint32_t lane, uint64_t address, uint32_t siz
 
 void CheckWritten(Exec& x, const Place& place, uint32_t lane, uint64_t address, uint32_t size_bytes) {
   if (place.written == nullptr) return;
+  bool reported = false;
   for (uint32_t i = 0; i < size_bytes; ++i) {
     if (place.written[i] != 0) continue;
+    place.bytes[i] = 0;  // not what an earlier CTA left there
+    place.written[i] = 1;
+    if (reported) continue;
+    reported = true;  // once: the bytes count as known from here on
     Report(x, {.kind = FindingKind::kUninitialised,
                .space = NameOf(place.space),
                .lane = lane,
                .address = address + i,
                .size_bytes = size_bytes});
-    // Reported once: the byte counts as known from here on.
-    std::memset(place.written, 1, size_bytes);
-    return;
   }
 }
 

@@ -70,6 +70,18 @@ inline Allocation* SameAllocation(Exec& x, const Compiled& c, LaneMask lanes, co
   return outside || (low_bits & (size_bytes - 1)) != 0 ? nullptr : allocation;
 }
 
+// Shared and local memory: lane i's window starts at `start` + i * `step` of `memory`; its offsets `first` to
+// `end` may be used.
+struct WindowOf {
+  CheckedBytes* memory;
+  uint64_t start, step, first, end;
+};
+inline WindowOf SharedWindow(Machine& m) { return {&m.cta->shared, 0, 0, m.shared_first, m.shared_bytes}; }
+inline WindowOf LocalWindow(Machine& m) {
+  const uint64_t warp_bytes = uint64_t{m.local_bytes} * kWarpSize;
+  return {&m.cta->local, m.warp->index * warp_bytes, m.local_bytes, 0, m.local_bytes};
+}
+
 // Host bytes of one lane's access.
 struct Place {
   uint8_t* bytes = nullptr;    // null: reported, the run ends

@@ -126,17 +126,9 @@ bool AllWritten(const uint8_t* written) {
   }
 }
 
-// Shared and local memory: lane i's window starts at `start` + i * `step` of `memory` and is `size` long.
-struct WindowOf {
-  CheckedBytes* memory;
-  uint64_t start, step, size;
-};
-
 template <Space kSpace>
 WindowOf Window(Exec& x) {
-  Machine& m = *x.machine;
-  if constexpr (kSpace == Space::kShared) return {&m.cta->shared, 0, 0, m.shared_bytes};
-  return {&m.cta->local, uint64_t{m.warp->index} * kWarpSize * m.local_bytes, m.local_bytes, m.local_bytes};
+  return kSpace == Space::kShared ? SharedWindow(*x.machine) : LocalWindow(*x.machine);
 }
 
 template <typename S, Space kSpace>
@@ -148,12 +140,12 @@ void RunWindowLoad(Exec& x, const Compiled& c) {
   const WindowOf window = Window<kSpace>(x);
   const uint8_t* bytes = window.memory->bytes.data();
   const uint8_t* written = window.memory->written.empty() ? nullptr : window.memory->written.data();
-  bool slow = window.size < S::bytes;
+  bool slow = window.end < window.first + S::bytes;
   if (!slow) {
-    const uint64_t last = window.size - S::bytes;
+    const uint64_t last = window.end - S::bytes - window.first;
     ForLanes(x.lanes, [&](size_t i) {
       const uint64_t at = a.at[i];
-      if (at > last || (at & (S::bytes - 1)) != 0) {
+      if (at - window.first > last || (at & (S::bytes - 1)) != 0) {
         slow = true;
         return;
       }
@@ -174,12 +166,12 @@ void RunWindowStore(Exec& x, const Compiled& c) {
   const WindowOf window = Window<kSpace>(x);
   uint8_t* bytes = window.memory->bytes.data();
   uint8_t* written = window.memory->written.empty() ? nullptr : window.memory->written.data();
-  LaneMask bad = window.size < S::bytes ? x.lanes : 0;
+  LaneMask bad = window.end < window.first + S::bytes ? x.lanes : 0;
   if (bad == 0) {
-    const uint64_t last = window.size - S::bytes;
+    const uint64_t last = window.end - S::bytes - window.first;
     ForLanes(x.lanes, [&](size_t i) {
       const uint64_t at = a.at[i];
-      if (at > last || (at & (S::bytes - 1)) != 0) {
+      if (at - window.first > last || (at & (S::bytes - 1)) != 0) {
         bad |= LaneMask{1} << i;
         return;
       }

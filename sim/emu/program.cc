@@ -126,6 +126,21 @@ void Program::Note(const sass::Instruction& inst) {
   }
 }
 
+// Jumps to a fixed place keep its instruction number in imm.
+absl::Status Program::CheckTarget(const Compiled& c) const {
+  const sass::Op op = c.inst->op;
+  if (op != sass::Op::kBra && op != sass::Op::kCall && op != sass::Op::kJmp) return absl::OkStatus();
+  if (c.inst->Find(sass::Slot::kA) != nullptr || (c.imm >= 0 && c.imm < num_instructions())) {
+    return absl::OkStatus();
+  }
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    {.file = module_->name,
+                     .field = absl::StrFormat("%s+0x%04x", PlaceOf(c.index).function->name,
+                                              (c.index - PlaceOf(c.index).first) * 16),
+                     .value = absl::StrFormat("0x%x", c.imm * 16),
+                     .message = "the jump leaves the code"});
+}
+
 absl::Status Program::Compile() {
   std::map<std::string, std::vector<std::string>> refused;  // what -> where
   const ConstantReader constants = [this](uint32_t bank, uint32_t offset) -> absl::StatusOr<uint32_t> {
@@ -143,6 +158,7 @@ absl::Status Program::Compile() {
     if (absl::IsNotFound(status)) status = CompileAlu(inst, &c);
     if (status.ok()) {
       SM89_ASSERT(c.run != nullptr, "a compiled instruction without a handler");
+      RETURN_IF_ERROR(CheckTarget(c));
       continue;
     }
     if (!absl::IsUnimplemented(status) && !absl::IsNotFound(status)) return status;

@@ -64,6 +64,7 @@ class Program {
   absl::Status Link(const LinkValues& values);
   absl::Status Decode();
   absl::Status Compile();
+  absl::Status CheckTarget(const Compiled& c) const;
   void Note(const sass::Instruction& inst);
 
   const cubin::Module* module_ = nullptr;

