@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -11,6 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "client/backoff.h"
 #include "client/error.h"
+#include "client/macros.h"
+#include "sm89/v1/analysis.grpc.pb.h"
 #include "sm89/v1/config.grpc.pb.h"
 #include "sm89/v1/job.grpc.pb.h"
 #include "sm89/v1/pool.grpc.pb.h"
@@ -26,6 +29,7 @@ constexpr int kKeepaliveTimeMs = 30'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kReconnectMinMs = 100;
 constexpr int kReconnectMaxMs = 2'000;
+constexpr double kAnalysisSeconds = 600;  // an analysis says nothing until it is done
 
 // What the call may be repeated for.
 enum class Repeat { kNever, kWhenUnavailable };
@@ -177,7 +181,8 @@ struct Client::Impl {
         traces(v1::TraceService::NewStub(channel)),
         configs(v1::ConfigService::NewStub(channel)),
         jobs(v1::JobService::NewStub(channel)),
-        pool(v1::PoolService::NewStub(channel)) {}
+        pool(v1::PoolService::NewStub(channel)),
+        analyses(v1::AnalysisService::NewStub(channel)) {}
 
   ClientOptions options;
   std::shared_ptr<grpc::Channel> channel;
@@ -185,6 +190,7 @@ struct Client::Impl {
   std::unique_ptr<v1::ConfigService::StubInterface> configs;
   std::unique_ptr<v1::JobService::StubInterface> jobs;
   std::unique_ptr<v1::PoolService::StubInterface> pool;
+  std::unique_ptr<v1::AnalysisService::StubInterface> analyses;
 
   template <typename Stub, typename Request, typename Response>
   absl::StatusOr<Response> CallOnce(Stub& stub,
@@ -346,6 +352,21 @@ absl::Status Client::ReadResult(const v1::GetResultRequest& request,
   if (!handled.ok()) context.TryCancel();
   const grpc::Status status = reader->Finish();
   return handled.ok() ? StreamStatus(status, guard.fired(), impl_->options) : handled;
+}
+
+absl::StatusOr<std::string> Client::Analyze(const v1::AnalyzeRequest& request) {
+  grpc::ClientContext context;
+  const CancelOnStop cancel(impl_->options.stop, [&context] { context.TryCancel(); });
+  auto reader = impl_->analyses->Analyze(&context, request);
+  IdleGuard guard(context, std::max(impl_->options.idle_timeout_seconds, kAnalysisSeconds));
+  std::string answer;
+  v1::AnalyzeChunk chunk;
+  while (reader->Read(&chunk)) {
+    guard.Fed();
+    answer += chunk.data();
+  }
+  CLIENT_RETURN_IF_ERROR(StreamStatus(reader->Finish(), guard.fired(), impl_->options));
+  return answer;
 }
 
 absl::StatusOr<v1::ListWorkersResponse> Client::ListWorkers() {

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "sm89/v1/analysis.pb.h"
 #include "sm89/v1/config.pb.h"
 #include "sm89/v1/job.pb.h"
 #include "sm89/v1/pool.pb.h"
@@ -81,6 +82,9 @@ class Client {
                          const std::function<bool(const v1::JobUpdate&)>& on_update);
   absl::Status ReadResult(const v1::GetResultRequest& request,
                           const std::function<absl::Status(const v1::ResultChunk&)>& on_chunk);
+
+  // Machine code: the whole answer. Not repeated; waits as long as the server's own limit may be.
+  absl::StatusOr<std::string> Analyze(const v1::AnalyzeRequest& request);
 
   // Pool.
   absl::StatusOr<v1::ListWorkersResponse> ListWorkers();

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/error.h"
 #include "client/macros.h"
+#include "client/temporary_file.h"
 
 namespace sm89::client {
 namespace {
@@ -26,22 +26,6 @@ namespace {
 constexpr char kListName[] = "kernelslist.g";
 constexpr size_t kBlockBytes = 1 << 18;
 constexpr size_t kFaultsMax = 1000;
-
-// An open file that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 struct Member {
   std::string name;
@@ -207,18 +191,6 @@ class ArchiveWriter {
 
   std::unique_ptr<archive, ArchiveDeleter> archive_;
 };
-
-absl::StatusOr<Descriptor> TemporaryFile() {
-  const char* chosen = std::getenv("TMPDIR");
-  std::string path =
-      absl::StrCat(chosen != nullptr && *chosen != '\0' ? chosen : "/tmp", "/sm89-pack-XXXXXX");
-  Descriptor fd(mkostemp(path.data(), O_CLOEXEC));
-  if (fd.get() < 0) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot create ", path, ": ", std::strerror(errno)));
-  }
-  unlink(path.c_str());
-  return fd;
-}
 
 // Copies exactly the surveyed number of bytes of one member.
 absl::Status AddMember(ArchiveWriter& writer, const std::string& path, const Member& member,

@@ -16,11 +16,13 @@ namespace {
 
 constexpr char kDescription[] =
     "sm89 - client of the SM89 (RTX 4090) simulation service\n"
-    "Upload traces, queue simulations, follow them, fetch results.";
+    "Upload traces or machine code, queue simulations, follow them, fetch results.";
 
 constexpr char kFooter[] =
     "Examples:\n"
     "  sm89 submit --trace bfs.tar.xz --config RTX4090 --watch   upload, simulate, show progress and result\n"
+    "  sm89 submit --cubin gemm.cubin --launch gemm.json --watch  the same with machine code that is "
+    "executed\n"
     "  sm89 jobs --state running                                 what is going on\n"
     "  sm89 result JOB --json report.json --csv report.csv       the stored reports, byte for byte\n"
     "\n"
@@ -71,6 +73,7 @@ void AddCommands(CLI::App& app, Context& context) {
   AddWatchCommand(app, context);
   AddJobsCommands(app, context);
   AddResultCommand(app, context);
+  AddAnalyzeCommand(app, context);
   AddPoolCommand(app, context);
   AddVersionCommand(app, context);
   AddCompletionCommands(app, context);

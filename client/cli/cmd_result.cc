@@ -30,6 +30,7 @@ constexpr Rendering kRenderings[] = {
     {"--csv", "report.csv", "The same for the CSV, one row a kernel"},
     {"--text", "report.txt", "The same for the text with the names that Accel-Sim's scrapers look for"},
     {"--table", "report.table", "The same for the table for people (the default)"},
+    {"--trace", "trace.sm89t", "The kept trace of a program that was submitted with --keep-trace"},
 };
 
 struct ResultOptions {

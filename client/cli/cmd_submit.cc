@@ -36,10 +36,12 @@ struct SpecOptions {
   std::string memory;
   std::string wall;
   bool no_cache = false;
+  bool keep_trace = false;
 };
 
 struct SubmitOptions {
   std::vector<std::string> traces;
+  ProgramFlags program;
   std::vector<std::string> configs;
   std::vector<std::string> vary;
   SpecOptions spec;
@@ -60,6 +62,7 @@ absl::StatusOr<v1::JobSpec> BaseSpec(const SpecOptions& options) {
   spec.set_priority(options.priority);
   spec.set_display_name(options.name);
   spec.set_no_result_cache(options.no_cache);
+  spec.set_keep_trace(options.keep_trace);
   for (const std::string& label : options.labels) {
     CLIENT_ASSIGN_OR_RETURN(const auto pair, ParsePair("--label", label));
     (*spec.mutable_labels())[pair.first] = pair.second;
@@ -92,6 +95,10 @@ class Inputs {
       labels_[name] = ShortName(trace);
       sweep_.traces.push_back(name);
     }
+    if (!options.program.any()) return absl::OkStatus();
+    CLIENT_ASSIGN_OR_RETURN(const UploadOutcome sent, UploadProgram(context, options.program, {}));
+    labels_[sent.trace.name()] = sent.trace.display_name();
+    sweep_.traces.push_back(sent.trace.name());
     return absl::OkStatus();
   }
 
@@ -213,6 +220,10 @@ absl::StatusOr<std::vector<v1::Job>> WaitForAll(Context& context, const std::vec
 
 absl::StatusOr<ExitCode> RunSubmit(Context& context, const SubmitOptions& options) {
   CLIENT_ASSIGN_OR_RETURN(v1::JobSpec base, BaseSpec(options.spec));
+  if (options.traces.empty() && !options.program.any()) {
+    return absl::InvalidArgumentError(
+        "nothing to simulate: give --trace, or --cubin with --launch (or --suite with --cubin-dir)");
+  }
   Inputs inputs;
   CLIENT_RETURN_IF_ERROR(inputs.Resolve(context, options));
   CLIENT_ASSIGN_OR_RETURN(std::vector<v1::JobSpec> specs, Combine(base, inputs.sweep(), kJobsMax));
@@ -259,6 +270,8 @@ void AddSpecOptions(CLI::App& command, SpecOptions& spec) {
   command.add_option("--name", spec.name, "Name to show");
   command.add_option("--memory", spec.memory, "Memory limit of the simulation, e.g. 4G");
   command.add_option("--wall", spec.wall, "Time limit of the simulation, e.g. 90s, 15m, 2h");
+  command.add_flag("--keep-trace", spec.keep_trace,
+                   "Keep what a program executed as a compact trace: 'sm89 result JOB --trace FILE'");
   command.add_flag("--no-cache", spec.no_cache, "Simulate even if the same question was answered before");
 }
 
@@ -268,9 +281,9 @@ void AddSubmitCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<SubmitOptions>();
   CLI::App* command = app.add_subcommand("submit", "Queue simulations: each trace with each configuration");
   command
-      ->add_option("--trace", options->traces,
-                   "Name of a trace on the server, or a PATH, which is uploaded first; may be repeated")
-      ->required()
+      ->add_option(
+          "--trace", options->traces,
+          "Name of a trace or program on the server, or a PATH, which is uploaded first; may be repeated")
       ->allow_extra_args(false);
   command
       ->add_option("--config", options->configs,
@@ -283,6 +296,7 @@ void AddSubmitCommand(CLI::App& app, Context& context) {
           "NAME=VALUE; several of one NAME make a sweep: one job for each value, all combinations of "
           "different NAMEs")
       ->allow_extra_args(false);
+  AddProgramOptions(*command, options->program);
   AddSpecOptions(*command, options->spec);
   command->add_flag("--wait", options->wait,
                     "Wait for the end and print the table; the exit code says how it ended");
@@ -294,6 +308,7 @@ void AddSubmitCommand(CLI::App& app, Context& context) {
   command->footer(
       "Examples:\n"
       "  sm89 submit --trace bfs.tar.xz --config RTX4090 --watch\n"
+      "  sm89 submit --cubin gemm.cubin --launch gemm.json --watch\n"
       "  sm89 submit --trace a.tar.zst --trace b.tar.zst --config RTX4090 --vary l2_slices=24 --vary "
       "l2_slices=48 --wait");
   command->callback(

@@ -60,7 +60,7 @@ absl::StatusOr<ExitCode> ListTraces(Context& context, const TraceOptions& option
                   {TraceState(trace), StyleOf(trace.state())},
                   trace.display_name(),
                   absl::StrCat(trace.kernels()),
-                  HumanCount(static_cast<double>(trace.warp_instructions())),
+                  IsProgram(trace) ? "-" : HumanCount(static_cast<double>(trace.warp_instructions())),
                   HumanBytes(trace.stored_bytes()),
                   HumanSeconds(AgeSeconds(trace.create_time()))});
   }
@@ -79,6 +79,7 @@ absl::StatusOr<ExitCode> ShowTrace(Context& context, const std::string& name) {
     return kExitOk;
   }
   Terminal& terminal = context.terminal();
+  const auto count = [&](uint64_t n) { return IsProgram(trace) ? "known after a run" : absl::StrCat(n); };
   PrintFields(terminal, {{"trace", trace.name()},
                          {"name", trace.display_name()},
                          {"state", TraceState(trace)},
@@ -88,8 +89,8 @@ absl::StatusOr<ExitCode> ShowTrace(Context& context, const std::string& name) {
                          {"stored", HumanBytes(trace.stored_bytes())},
                          {"digest", trace.digest()},
                          {"kernels", absl::StrCat(trace.kernels())},
-                         {"warp instructions", absl::StrCat(trace.warp_instructions())},
-                         {"thread instructions", absl::StrCat(trace.thread_instructions())},
+                         {"warp instructions", count(trace.warp_instructions())},
+                         {"thread instructions", count(trace.thread_instructions())},
                          {"host-to-device bytes", absl::StrCat(trace.memcpy_h2d_bytes())},
                          {"error", trace.error_message()}});
   for (const v1::Fault& fault : trace.error().faults())

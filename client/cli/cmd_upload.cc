@@ -13,6 +13,7 @@
 #include "client/cli/upload_job.h"
 #include "client/error.h"
 #include "client/macros.h"
+#include "client/program_pack.h"
 #include "client/trace_pack.h"
 
 namespace sm89::client {
@@ -70,8 +71,10 @@ void ShowProgress(ProgressLine& line, const std::string& name, const UploadProgr
 }
 
 std::string TraceSummary(const v1::Trace& trace) {
-  return absl::StrCat(trace.kernels(), trace.kernels() == 1 ? " kernel, " : " kernels, ",
-                      HumanCount(static_cast<double>(trace.warp_instructions())), " warp instructions");
+  const std::string kernels = absl::StrCat(trace.kernels(), trace.kernels() == 1 ? " kernel" : " kernels");
+  if (IsProgram(trace)) return absl::StrCat(kernels, ", to be executed");
+  return absl::StrCat(kernels, ", ", HumanCount(static_cast<double>(trace.warp_instructions())),
+                      " warp instructions");
 }
 
 void PrintOutcome(Context& context, const UploadOutcome& outcome) {
@@ -87,8 +90,48 @@ void PrintOutcome(Context& context, const UploadOutcome& outcome) {
     terminal.out() << "  warning: " << Printable(warning) << '\n';
 }
 
-absl::StatusOr<ExitCode> RunUpload(Context& context, const std::string& path, const UploadFlags& flags) {
-  CLIENT_ASSIGN_OR_RETURN(const UploadOutcome outcome, UploadPath(context, path, flags));
+// Sends an open file and waits for the server's judgement.
+absl::StatusOr<UploadOutcome> Send(Context& context, const LocalFile& file, const UploadFlags& flags,
+                                   ProgressLine& line) {
+  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
+  UploadSettings settings;
+  settings.options.set_foreign_arch(flags.foreign_arch);
+  settings.options.set_allow_partial(flags.allow_partial);
+  settings.options.set_unknown_as_nop(flags.unknown_as_nop);
+  settings.journal_directory = UploadJournalPath(context.environment());
+  settings.on_progress = [&](const UploadProgress& progress) {
+    ShowProgress(line, file.display_name(), progress);
+  };
+  settings.on_retry = [&](const absl::Status& why, uint64_t committed) {
+    line.Update(absl::StrCat("connection lost at ", HumanBytes(committed),
+                             ", trying again: ", std::string(why.message())),
+                -1);
+  };
+  absl::StatusOr<UploadOutcome> outcome = Upload(*client, file, settings);
+  line.Clear();
+  if (!outcome.ok() && (absl::IsUnavailable(outcome.status()) || absl::IsCancelled(outcome.status()))) {
+    context.terminal().err() << "the upload can be resumed: run the same command again\n";
+  }
+  return outcome;
+}
+
+struct UploadOptions {
+  std::string path;
+  ProgramFlags program;
+  UploadFlags flags;
+};
+
+absl::StatusOr<UploadOutcome> UploadChosen(Context& context, const UploadOptions& options) {
+  if (options.path.empty() == !options.program.any()) {
+    return absl::InvalidArgumentError(
+        "give either PATH, or --cubin with --launch (or --suite with --cubin-dir)");
+  }
+  return options.program.any() ? UploadProgram(context, options.program, options.flags)
+                               : UploadPath(context, options.path, options.flags);
+}
+
+absl::StatusOr<ExitCode> RunUpload(Context& context, const UploadOptions& options) {
+  CLIENT_ASSIGN_OR_RETURN(const UploadOutcome outcome, UploadChosen(context, options));
   if (context.flags.json) {
     nlohmann::ordered_json document;
     document["trace"] = ToJson(outcome.trace);
@@ -122,48 +165,72 @@ bool IsLocalPath(const std::string& text) {
 
 absl::StatusOr<UploadOutcome> UploadPath(Context& context, const std::string& path,
                                          const UploadFlags& flags) {
-  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
   ProgressLine line(context.terminal(), context.flags.quiet);
   CLIENT_ASSIGN_OR_RETURN(const LocalFile file, OpenOrPack(context, path, flags, line));
-  UploadSettings settings;
-  settings.options.set_foreign_arch(flags.foreign_arch);
-  settings.options.set_allow_partial(flags.allow_partial);
-  settings.options.set_unknown_as_nop(flags.unknown_as_nop);
-  settings.journal_directory = UploadJournalPath(context.environment());
-  settings.on_progress = [&](const UploadProgress& progress) {
-    ShowProgress(line, file.display_name(), progress);
-  };
-  settings.on_retry = [&](const absl::Status& why, uint64_t committed) {
-    line.Update(absl::StrCat("connection lost at ", HumanBytes(committed),
-                             ", trying again: ", std::string(why.message())),
-                -1);
-  };
-  absl::StatusOr<UploadOutcome> outcome = Upload(*client, file, settings);
-  line.Clear();
-  if (!outcome.ok() && (absl::IsUnavailable(outcome.status()) || absl::IsCancelled(outcome.status()))) {
-    context.terminal().err() << "the upload can be resumed: run the same command again\n";
-  }
-  return outcome;
+  return Send(context, file, flags, line);
+}
+
+void AddProgramOptions(CLI::App& command, ProgramFlags& flags) {
+  constexpr char kGroup[] = "Machine code";
+  command
+      .add_option(
+          "--cubin", flags.cubin,
+          "Code to execute: a cubin, a fat binary, a host program or library with device code, or PTX "
+          "(the server compiles it if it has ptxas)")
+      ->type_name("FILE")
+      ->group(kGroup);
+  command.add_option("--launch", flags.launch, "What to launch of it: a launch file")
+      ->type_name("FILE")
+      ->group(kGroup);
+  command.add_option("--suite", flags.suite, "A manifest of launches that name their modules")
+      ->type_name("FILE")
+      ->group(kGroup);
+  command
+      .add_option("--cubin-dir", flags.cubin_folder, "Folder of the manifest's modules, MODULE.sm_NN.cubin")
+      ->type_name("DIR")
+      ->group(kGroup);
+  command.add_option("--arch", flags.arch, "Which code of the files to take")
+      ->type_name("sm_NN")
+      ->capture_default_str()
+      ->group(kGroup);
+  command.add_option("--case", flags.cases, "Only this launch, by its id; may be repeated")
+      ->type_name("ID")
+      ->allow_extra_args(false)
+      ->group(kGroup);
+}
+
+absl::StatusOr<UploadOutcome> UploadProgram(Context& context, const ProgramFlags& program,
+                                            const UploadFlags& flags) {
+  ProgramFiles files;
+  files.cubin = program.cubin;
+  files.launch = program.launch;
+  files.suite = program.suite;
+  files.cubin_folder = program.cubin_folder;
+  files.cases = program.cases;
+  files.name = flags.name;
+  CLIENT_ASSIGN_OR_RETURN(files.arch, ParseArch(program.arch));
+  CLIENT_ASSIGN_OR_RETURN(const LocalFile file, PackProgram(files));
+  ProgressLine line(context.terminal(), context.flags.quiet);
+  return Send(context, file, flags, line);
 }
 
 void AddUploadCommand(CLI::App& app, Context& context) {
-  struct Options {
-    std::string path;
-    UploadFlags flags;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("upload", "Send a trace to the server and have it validated");
-  command
-      ->add_option(
-          "PATH", options->path,
-          "An archive (.tar.xz, .tar.zst, .zip, ...), one kernel (.traceg[.xz|.gz|.zst], .tracez), a "
-          "folder with kernelslist.g, or such a list")
-      ->required();
+  auto options = std::make_shared<UploadOptions>();
+  CLI::App* command =
+      app.add_subcommand("upload", "Send a trace or a program to the server and have it validated");
+  command->add_option(
+      "PATH", options->path,
+      "An archive (.tar.xz, .tar.zst, .zip, ...), one kernel (.traceg[.xz|.gz|.zst], .tracez), a "
+      "folder with kernelslist.g, or such a list");
+  AddProgramOptions(*command, options->program);
   command->add_option("--name", options->flags.name, "Name to show instead of the file's");
   AddIngestOptions(*command, options->flags);
-  command->callback([&context, options] {
-    context.action = [&context, options] { return RunUpload(context, options->path, options->flags); };
-  });
+  command->footer(
+      "Examples:\n"
+      "  sm89 upload bfs.tar.xz\n"
+      "  sm89 upload --cubin gemm.cubin --launch gemm.json");
+  command->callback(
+      [&context, options] { context.action = [&context, options] { return RunUpload(context, *options); }; });
 }
 
 }  // namespace sm89::client

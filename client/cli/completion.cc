@@ -62,18 +62,23 @@ const std::map<std::string, NameKind>& KindsByOption() {
   static const auto& kinds = *new std::map<std::string, NameKind>{
       {"--config", NameKind::kConfig}, {"--base", NameKind::kConfig}, {"--trace", NameKind::kTrace},
       {"CONFIG", NameKind::kConfig},   {"LEFT", NameKind::kConfig},   {"RIGHT", NameKind::kConfig},
-      {"TRACE", NameKind::kTrace},     {"JOB", NameKind::kJob},       {"WORKER", NameKind::kWorker}};
+      {"TRACE", NameKind::kTrace},     {"PROGRAM", NameKind::kTrace}, {"JOB", NameKind::kJob},
+      {"WORKER", NameKind::kWorker}};
   return kinds;
 }
 
 bool TakesFiles(const std::string& option) {
-  constexpr const char* kTakers[] = {"PATH",     "FILE",       "CONFIG", "LEFT",  "RIGHT",  "--trace",
-                                     "--config", "--settings", "--json", "--csv", "--text", "--table"};
+  constexpr const char* kTakers[] = {"PATH",       "FILE",     "CONFIG",  "LEFT",        "RIGHT",  "--trace",
+                                     "--cubin",    "--launch", "--suite", "--cubin-dir", "--ptx",  "--config",
+                                     "--settings", "--json",   "--csv",   "--text",      "--table"};
   return std::any_of(std::begin(kTakers), std::end(kTakers), [&](const char* t) { return option == t; });
 }
 
 std::vector<std::string> FixedValues(const std::string& option) {
   if (option == "--color") return {"auto", "always", "never"};
+  if (option == "KIND")
+    return {"banks", "dis", "info", "live", "mix", "mma-layout", "ptx", "spills", "stalls"};
+  if (option == "--arch") return {"sm_80", "sm_86", "sm_89", "sm_90"};
   if (option == "SHELL") return {"bash", "fish", "zsh"};
   if (option == "--state") {
     return {"queued",     "starting",  "running", "lost_contact",

@@ -1,5 +1,6 @@
 #include "client/cli/format.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -141,6 +142,11 @@ double DurationSeconds(const v1::Job& job) {
   if (job.end_time().unix_nanos() <= 0) return AgeSeconds(job.start_time());
   return std::max(0.0,
                   static_cast<double>(job.end_time().unix_nanos() - job.start_time().unix_nanos()) / 1e9);
+}
+
+bool IsProgram(const v1::Trace& trace) {
+  return std::any_of(trace.marks().begin(), trace.marks().end(),
+                     [](const std::string& mark) { return mark.starts_with("emulated:"); });
 }
 
 std::string StateName(v1::Job::State state) {

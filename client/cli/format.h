@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "sm89/v1/common.pb.h"
 #include "sm89/v1/job.pb.h"
+#include "sm89/v1/trace.pb.h"
 
 namespace sm89::client {
 
@@ -31,6 +32,9 @@ std::string TimeText(const v1::Timestamp& time);
 double AgeSeconds(const v1::Timestamp& time);
 // Start to end, or to now while it runs; negative when not started.
 double DurationSeconds(const v1::Job& job);
+
+// Machine code that is executed by the simulation: how many instructions it has is not known beforehand.
+bool IsProgram(const v1::Trace& trace);
 
 // "RUNNING".
 std::string StateName(v1::Job::State state);

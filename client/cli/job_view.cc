@@ -89,7 +89,13 @@ double ProgressFraction(const v1::Progress& p) {
   if (p.warp_instructions_total() > 0) {
     return static_cast<double>(p.warp_instructions()) / static_cast<double>(p.warp_instructions_total());
   }
-  if (p.kernels_total() > 0) return static_cast<double>(p.kernels_done()) / p.kernels_total();
+  if (p.kernels_total() > 0) {
+    const double of_kernel =
+        p.ctas_total() > 0 ? static_cast<double>(p.ctas_done()) / static_cast<double>(p.ctas_total()) : 0;
+    const double done =
+        p.kernels_done() < p.kernels_total() ? p.kernels_done() + of_kernel : p.kernels_done();
+    return done / p.kernels_total();
+  }
   return -1;
 }
 

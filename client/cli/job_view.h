@@ -12,7 +12,7 @@ namespace sm89::client {
 
 // "kernel 3/16 name  cycle 1.2 M  IPC 12.3  2.1 M warp insts/s  ETA 12 s".
 std::string ProgressText(const v1::Progress& progress);
-// 0..1 by warp instructions, else by kernels; negative when unknown.
+// 0..1 by warp instructions, else (a program) by kernels and CTAs; negative when unknown.
 double ProgressFraction(const v1::Progress& progress);
 
 // "configs/RTX4090 n=v ..." as one cell.

@@ -1,7 +1,8 @@
-// Bringing a trace to the server: shared by `upload` and `submit --trace PATH`.
+// Bringing a trace or a program to the server: shared by `upload`, `submit` and `analyze`.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "client/cli/context.h"
@@ -20,11 +21,28 @@ struct UploadFlags {
   bool unknown_as_nop = false;
 };
 
+// Machine code and what to launch of it.
+struct ProgramFlags {
+  std::string cubin, launch;
+  std::string suite, cubin_folder;
+  std::string arch = "sm_89";
+  std::vector<std::string> cases;
+
+  bool any() const { return !cubin.empty() || !launch.empty() || !suite.empty() || !cubin_folder.empty(); }
+};
+
+// --cubin, --launch, --suite, --cubin-dir, --arch, --case.
+void AddProgramOptions(CLI::App& command, ProgramFlags& flags);
+
 // --foreign-arch, --allow-partial, --unknown-as-nop.
 void AddIngestOptions(CLI::App& command, UploadFlags& flags);
 
 // Packs (a folder or list), uploads with a progress line, waits for the validation.
 absl::StatusOr<UploadOutcome> UploadPath(Context& context, const std::string& path, const UploadFlags& flags);
+
+// The same with a program package made of the files that `program` names.
+absl::StatusOr<UploadOutcome> UploadProgram(Context& context, const ProgramFlags& program,
+                                            const UploadFlags& flags);
 
 // "traces/x" is always a name, another text with a '/' always a path; a bare word is a path if something is
 // there.

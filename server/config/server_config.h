@@ -65,8 +65,17 @@ struct UploadSettings {
   uint64_t ingests = 0;         // read at the same time
   uint64_t ingest_memory_bytes = 0;
   uint64_t ingest_wall_seconds = 0;
+  std::string ptxas;  // path; empty = looked up on PATH; "none" = PTX is refused
   uint64_t max_configs = 0;
   uint64_t max_config_bytes = 0;
+};
+
+struct AnalysisSettings {
+  uint64_t running = 0;  // at the same time
+  uint64_t max_waiting = 0;
+  uint64_t memory_bytes = 0;
+  uint64_t wall_seconds = 0;
+  uint64_t answer_bytes = 0;
 };
 
 struct LogSettings {
@@ -84,6 +93,7 @@ struct ServerConfig {
   PoolSettings pool;
   JobSettings jobs;
   UploadSettings uploads;
+  AnalysisSettings analyses;
   LogSettings log;
 
   std::string UnixSocketPath() const;

@@ -137,10 +137,26 @@ constexpr ServerSettingRow kRows[] = {
           "Address space of the process that reads an upload.", SM89_MEMBER(uploads.ingest_memory_bytes)),
     Limit("ingest_wall_seconds", "s", {1, 7 * kDay}, "6h", "Time to read and validate one upload.",
           SM89_MEMBER(uploads.ingest_wall_seconds)),
+    Text(
+        "ptxas", "",
+        "Path of NVIDIA's ptxas, which compiles PTX in uploaded programs; empty = looked up on PATH when the "
+        "daemon starts; none = PTX is refused.",
+        SM89_MEMBER(uploads.ptxas)),
     Limit("max_configs", "", {1, 1'000'000}, "10000", "Configurations that users created.",
           SM89_MEMBER(uploads.max_configs)),
     Limit("max_config_bytes", "bytes", {kKiB, kMiB}, "256KiB", "Text and overrides of one configuration.",
           SM89_MEMBER(uploads.max_config_bytes)),
+
+    Number("analyses", "", {1, 64}, "2", "Analyses of machine code that run at the same time.",
+           SM89_MEMBER(analyses.running)),
+    Limit("max_waiting_analyses", "", {1, 10'000}, "32", "Analyses that wait; more are refused.",
+          SM89_MEMBER(analyses.max_waiting)),
+    Limit("analysis_memory_bytes", "bytes", {128 * kMiB, kTiB}, "4GiB",
+          "Address space of the process that analyses.", SM89_MEMBER(analyses.memory_bytes)),
+    Limit("analysis_wall_seconds", "s", {1, kDay}, "2m", "Time of one analysis.",
+          SM89_MEMBER(analyses.wall_seconds)),
+    Limit("max_analysis_bytes", "bytes", {kMiB, 16 * kGiB}, "256MiB", "Largest answer of an analysis.",
+          SM89_MEMBER(analyses.answer_bytes)),
 
     Choice("log_level", "debug,info,warn,error", "info", "Least serious line that is written.",
            SM89_MEMBER(log.level)),

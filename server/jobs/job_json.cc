@@ -39,7 +39,7 @@ Fault FaultFrom(const Json& j) {
 std::string SpecToJson(const JobSpec& spec) {
   Json overrides = Json::array();
   for (const NamedOverride& o : spec.overrides) overrides.push_back(Json::array({o.name, o.value}));
-  return Dump(Json{{"trace", spec.trace},
+  Json json = Json{{"trace", spec.trace},
                    {"config", spec.config},
                    {"overrides", overrides},
                    {"kernels", spec.kernels},
@@ -50,7 +50,10 @@ std::string SpecToJson(const JobSpec& spec) {
                    {"labels", Json(spec.labels)},
                    {"priority", spec.priority},
                    {"no_result_cache", spec.no_result_cache},
-                   {"display_name", spec.display_name}});
+                   {"display_name", spec.display_name}};
+  // Left out when not asked for: specifications of earlier versions keep their text and so their hash.
+  if (spec.keep_trace) json["keep_trace"] = true;
+  return Dump(json);
 }
 
 absl::StatusOr<JobSpec> SpecFromJson(const std::string& json) {
@@ -69,6 +72,7 @@ absl::StatusOr<JobSpec> SpecFromJson(const std::string& json) {
     spec.priority = j.at("priority");
     spec.no_result_cache = j.at("no_result_cache");
     spec.display_name = j.at("display_name");
+    spec.keep_trace = j.value("keep_trace", false);
     return spec;
   } catch (const Json::exception& e) {
     return Damaged("job", e.what());

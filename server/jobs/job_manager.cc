@@ -147,11 +147,11 @@ absl::StatusOr<JobView> JobManager::Admit(Job job, const SubmitKey& key) {
 
 std::string JobManager::CacheKeyOf(const Job& job) const {
   // Names are part of it because they are part of the report's bytes.
-  return Sha256Hex(
-      absl::StrJoin(std::vector<std::string>{job.inputs.trace_digest, job.inputs.trace_display_name,
-                                             job.inputs.config_digest, job.spec.config, job.spec.kernels,
-                                             absl::StrCat(job.spec.max_cycles), options_.model_version},
-                    "\n"));
+  std::vector<std::string> parts = {
+      job.inputs.trace_digest, job.inputs.trace_display_name,     job.inputs.config_digest, job.spec.config,
+      job.spec.kernels,        absl::StrCat(job.spec.max_cycles), options_.model_version};
+  if (job.spec.keep_trace) parts.emplace_back("trace kept");  // a result without it answers less
+  return Sha256Hex(absl::StrJoin(parts, "\n"));
 }
 
 JobManager::LiveJob& JobManager::AddLive(Job job) {

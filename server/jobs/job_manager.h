@@ -40,6 +40,7 @@ struct JobManagerOptions {
   uint32_t progress_interval_ms = 500;
   Duration poll_wait = std::chrono::seconds(20);  // an idle worker's poll is answered at the latest
   std::string model_version;                      // part of every result-cache key
+  std::string keep_trace_dir;                     // where workers keep executed instructions for a while
 };
 
 struct JobManagerDeps {
@@ -89,6 +90,7 @@ struct Assignment {
   JobSpec spec;
   JobInputs inputs;
   uint32_t progress_interval_ms = 0;
+  std::string keep_trace_dir;  // empty = nothing is kept
 };
 struct PollAnswer {
   std::optional<Assignment> assignment;

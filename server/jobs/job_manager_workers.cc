@@ -92,6 +92,7 @@ Assignment JobManager::AssignmentOf(const LiveJob& live, std::string trace_path)
   assignment.spec = live.job.spec;
   assignment.inputs = live.job.inputs;
   assignment.progress_interval_ms = options_.progress_interval_ms;
+  if (live.job.spec.keep_trace) assignment.keep_trace_dir = options_.keep_trace_dir;
   return assignment;
 }
 

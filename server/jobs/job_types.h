@@ -48,6 +48,7 @@ struct JobSpec {
   int32_t priority = 0;  // -10..10, higher first
   bool no_result_cache = false;
   std::string display_name;
+  bool keep_trace = false;  // of a program: what was executed becomes an artifact
 };
 
 // Identity of the inputs at submit time: what the attempt gets and what the result cache is keyed by.

@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "server/analysis/analysis_runner.h"
 #include "server/jobs/job_manager.h"
 #include "server/jobs/session_table.h"
 #include "server/jobs/ticker.h"
@@ -19,6 +23,7 @@
 #include "server/os/executor.h"
 #include "server/os/process.h"
 #include "server/pool/local_pool.h"
+#include "server/service/analysis_service.h"
 #include "server/service/config_service.h"
 #include "server/service/grpc_server.h"
 #include "server/service/job_service.h"
@@ -98,6 +103,17 @@ MetricsSetup MetricsSetupOf() {
   return setup;
 }
 
+// Path of the first program called `name` on PATH; empty when there is none.
+std::string FindOnPath(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  for (const absl::string_view folder : absl::StrSplit(path != nullptr ? path : "", ':')) {
+    if (!absl::StartsWith(folder, "/")) continue;  // a relative one depends on where the daemon stands
+    std::string program = absl::StrCat(folder, "/", name);
+    if (access(program.c_str(), X_OK) == 0) return program;
+  }
+  return "";
+}
+
 // Members are destroyed from the bottom up: servers first, then what their calls use.
 class DaemonImpl final : public Daemon {
  public:
@@ -114,7 +130,8 @@ class DaemonImpl final : public Daemon {
       servers_->ShutdownPublic(Duration::zero());
       servers_->ShutdownWorkers(Duration::zero());
     }
-    // Tasks that were accepted may still use the managers.
+    // Tasks that were accepted may still use the managers, and those of the analyses the clients' executor.
+    analysis_executor_ = nullptr;
     client_executor_ = nullptr;
     worker_executor_ = nullptr;
     if (ticker_ != nullptr) ticker_->Stop();
@@ -145,10 +162,12 @@ class DaemonImpl final : public Daemon {
  private:
   absl::Status OpenStores();
   absl::Status OpenJobs();
+  absl::Status OpenAnalyses();
   absl::Status OpenServers();
   absl::Status OpenMetrics();
   absl::Status WriteReadyFile();
   absl::StatusOr<std::string> WorkerProgram() const;
+  absl::StatusOr<std::string> PtxCompiler() const;
   LiveState Live();
 
   std::string WorkerSocket() const { return absl::StrCat(dir_->path(), "/worker.sock"); }
@@ -171,8 +190,10 @@ class DaemonImpl final : public Daemon {
   std::unique_ptr<LocalPool> pool_;
   std::unique_ptr<StoredInputs> inputs_;
   std::unique_ptr<JobManager> jobs_;
+  std::unique_ptr<AnalysisRunner> analysis_runner_;
   std::unique_ptr<Executor> client_executor_;
   std::unique_ptr<Executor> worker_executor_;
+  std::unique_ptr<Executor> analysis_executor_;  // its tasks post to the clients' one
   std::vector<std::unique_ptr<grpc::Service>> services_;
   std::unique_ptr<grpc::Service> worker_service_;
   std::unique_ptr<GrpcServers> servers_;
@@ -186,6 +207,15 @@ absl::StatusOr<std::string> DaemonImpl::WorkerProgram() const {
   if (access(path.c_str(), X_OK) == 0) return path;
   return absl::FailedPreconditionError(
       absl::StrCat("the worker program ", path, " is not there or not executable"));
+}
+
+absl::StatusOr<std::string> DaemonImpl::PtxCompiler() const {
+  const std::string& chosen = config_.uploads.ptxas;
+  if (chosen == "none") return "";
+  if (chosen.empty()) return FindOnPath("ptxas");
+  if (access(chosen.c_str(), X_OK) == 0) return chosen;
+  return absl::FailedPreconditionError(
+      absl::StrCat("the PTX compiler ", chosen, " (setting ptxas) is not there or not executable"));
 }
 
 absl::Status DaemonImpl::OpenStores() {
@@ -213,6 +243,7 @@ absl::Status DaemonImpl::OpenStores() {
   traces.uploads_dir = dir_->uploads();
   traces.scratch_dir = dir_->scratch();
   ASSIGN_OR_RETURN(traces.worker_program, WorkerProgram());
+  ASSIGN_OR_RETURN(traces.ptxas, PtxCompiler());
   ASSIGN_OR_RETURN(traces_, TraceManager::Create({&files, &SystemClock(), &SystemIdSource(), launcher_.get(),
                                                   db_.get(), blobs_.get(), &trace_bridge_},
                                                  traces));
@@ -239,8 +270,10 @@ absl::Status DaemonImpl::OpenJobs() {
                           *sessions_, bridge_, [this] { ticker_->Wake(); }});
   RETURN_IF_ERROR(pool_->Start());
   inputs_ = std::make_unique<StoredInputs>(*traces_, *configs_, *blobs_);
+  JobManagerOptions jobs = JobOptionsOf(config_.jobs);
+  jobs.keep_trace_dir = pool.stderr_dir;
   jobs_ = std::make_unique<JobManager>(
-      JobOptionsOf(config_.jobs),
+      std::move(jobs),
       JobManagerDeps{SystemClock(), SystemIdSource(), *job_store_, *pool_, *inputs_, bridge_});
   bridge_.SetRecovering(true);
   RETURN_IF_ERROR(jobs_->Recover());
@@ -248,9 +281,25 @@ absl::Status DaemonImpl::OpenJobs() {
   return absl::OkStatus();
 }
 
+absl::Status DaemonImpl::OpenAnalyses() {
+  const AnalysisSettings& limits = config_.analyses;
+  AnalysisRunnerOptions options;
+  ASSIGN_OR_RETURN(options.worker_program, WorkerProgram());
+  ASSIGN_OR_RETURN(options.ptxas, PtxCompiler());
+  options.scratch_dir = dir_->scratch();
+  options.memory_bytes = limits.memory_bytes;
+  options.wall_seconds = limits.wall_seconds;
+  options.answer_bytes_max = limits.answer_bytes;
+  analysis_runner_ = std::make_unique<AnalysisRunner>(PosixFileStore(), SystemClock(), SystemIdSource(),
+                                                      *launcher_, std::move(options));
+  analysis_executor_ = std::make_unique<Executor>(limits.running, limits.max_waiting);
+  return absl::OkStatus();
+}
+
 absl::Status DaemonImpl::OpenServers() {
   client_executor_ = std::make_unique<Executor>(kClientThreads, kWaitingCallsMax);
   worker_executor_ = std::make_unique<Executor>(kWorkerThreads, kWaitingCallsMax);
+  RETURN_IF_ERROR(OpenAnalyses());
   // Before the services, so that GetStatus can name the actual port.
   if (!config_.listen.metrics_address.empty()) {
     ASSIGN_OR_RETURN(endpoint_, MetricsEndpoint::Start(config_.listen.metrics_address, metrics_));
@@ -263,6 +312,8 @@ absl::Status DaemonImpl::OpenServers() {
                        {config_.uploads.max_chunk_bytes, Seconds(config_.uploads.idle_seconds)}));
   services_.push_back(MakeConfigService(*configs_, *client_executor_));
   services_.push_back(MakeJobService({*jobs_, *blobs_, *client_executor_}));
+  services_.push_back(
+      MakeAnalysisService({*traces_, *blobs_, *analysis_runner_, *analysis_executor_, *client_executor_}));
   services_.push_back(MakePoolService({*jobs_, *client_executor_, std::move(facts),
                                        [this] { return traces_->counts().traces; },
                                        [this] { return blobs_->total_bytes(); }}));

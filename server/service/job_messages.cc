@@ -71,6 +71,7 @@ v1::JobSpec MessageOf(const JobSpec& spec) {
   message.set_priority(spec.priority);
   message.set_no_result_cache(spec.no_result_cache);
   message.set_display_name(spec.display_name);
+  message.set_keep_trace(spec.keep_trace);
   return message;
 }
 
@@ -138,6 +139,7 @@ absl::StatusOr<JobSpec> SpecFromMessage(const v1::JobSpec& message) {
   spec.priority = message.priority();
   spec.no_result_cache = message.no_result_cache();
   spec.display_name = message.display_name();
+  spec.keep_trace = message.keep_trace();
   return spec;
 }
 
@@ -260,6 +262,7 @@ v1::Assignment MessageOf(const Assignment& assignment) {
   message.set_memory_bytes(assignment.spec.memory_bytes);
   message.set_wall_seconds(assignment.spec.wall_seconds);
   message.set_progress_interval_ms(assignment.progress_interval_ms);
+  message.set_keep_trace_dir(assignment.keep_trace_dir);
   return message;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "sm89/v1/analysis.pb.h"
 #include "sm89/v1/config.pb.h"
 #include "sm89/v1/job.pb.h"
 #include "sm89/v1/pool.pb.h"
@@ -91,7 +92,7 @@ std::vector<RpcMethod> ServedRpcMethods() {
   for (const google::protobuf::Descriptor* message :
        {v1::BeginUploadRequest::descriptor(), v1::ListConfigsRequest::descriptor(),
         v1::SubmitJobRequest::descriptor(), v1::GetStatusRequest::descriptor(),
-        v1::AttachRequest::descriptor()}) {
+        v1::AttachRequest::descriptor(), v1::AnalyzeRequest::descriptor()}) {
     AppendMethods(message->file(), methods);
   }
   return methods;

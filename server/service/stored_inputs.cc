@@ -19,11 +19,22 @@ absl::Status NotReady(const TraceRecord& trace) {
   return InputError(absl::StatusCode::kFailedPrecondition, fault);
 }
 
+absl::Status NothingToKeep(const TraceRecord& trace) {
+  Fault fault;
+  fault.field = "keep_trace";
+  fault.value = "true";
+  fault.expected = "a program";
+  fault.message =
+      absl::StrCat("traces/", trace.id, " is a trace already: only what a program executes is kept");
+  return InputError(absl::StatusCode::kInvalidArgument, fault);
+}
+
 }  // namespace
 
 absl::StatusOr<ResolvedInputs> StoredInputs::Resolve(const JobSpec& spec) {
   ASSIGN_OR_RETURN(const TraceRecord trace, traces_.Get(spec.trace));
   if (trace.state != TraceState::kReady) return NotReady(trace);
+  if (spec.keep_trace && !IsProgram(trace.content)) return NothingToKeep(trace);
   ASSIGN_OR_RETURN(const NamedConfig config, configs_.Resolve(spec.config, spec.overrides));
   ResolvedInputs resolved;
   resolved.inputs.trace_digest = trace.content.digest;

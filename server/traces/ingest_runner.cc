@@ -2,12 +2,9 @@
 
 #include <signal.h>
 
-#include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
@@ -19,10 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr uint64_t kResultBytesMax = 16 << 20;  // 1,000 faults and 100 warnings fit many times
-constexpr uint64_t kStderrTailBytes = 2048;
 constexpr size_t kWarningsMax = 100;
-// How late a wall-time limit may be noticed.
-constexpr Duration kPoll = std::chrono::milliseconds(200);
 
 IngestOutcome Refused(absl::Status error) {
   IngestOutcome outcome;
@@ -59,25 +53,6 @@ std::string StderrPath(const std::string& folder) { return folder + "/stderr"; }
 
 }  // namespace
 
-void IngestCancel::Cancel() {
-  MutexLock lock(mutex_);
-  cancelled_ = true;
-  changed_.NotifyAll();
-}
-
-bool IngestCancel::cancelled() {
-  MutexLock lock(mutex_);
-  return cancelled_;
-}
-
-// Shared with the exit callback, which may come after the runner gave up waiting for a kill.
-struct IngestRunner::Child {
-  bool ended = false;  // guarded by the cancel's mutex
-  ProcessExit exit;
-  bool timed_out = false;
-  bool cancelled = false;
-};
-
 ProcessSpec IngestRunner::SpecFor(const IngestJob& job, const std::string& folder) const {
   ProcessSpec spec;
   spec.program = options_.worker_program;
@@ -93,7 +68,8 @@ ProcessSpec IngestRunner::SpecFor(const IngestJob& job, const std::string& folde
   if (job.options.foreign_arch) spec.args.emplace_back("--foreign-arch");
   if (job.options.allow_partial) spec.args.emplace_back("--allow-partial");
   if (job.options.unknown_as_nop) spec.args.emplace_back("--unknown-as-nop");
-  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"};
+  if (!options_.ptxas.empty()) spec.args.insert(spec.args.end(), {"--ptxas", options_.ptxas});
+  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", absl::StrCat("TMPDIR=", folder)};
   spec.stderr_path = StderrPath(folder);
   spec.address_space_bytes = options_.memory_bytes;
   return spec;
@@ -113,51 +89,29 @@ IngestOutcome IngestRunner::Run(const IngestJob& job, IngestCancel& cancel) {
 }
 
 IngestOutcome IngestRunner::RunIn(const std::string& folder, const IngestJob& job, IngestCancel& cancel) {
-  auto child = std::make_shared<Child>();
-  const auto on_exit = [child, &cancel](const ProcessExit& exit) {
-    MutexLock lock(cancel.mutex_);
-    child->exit = exit;
-    child->ended = true;
-    cancel.changed_.NotifyAll();
-  };
-  const auto process = processes_.Start(SpecFor(job, folder), on_exit);
-  if (!process.ok()) return Ours(process.status());
-  const SteadyTime deadline = clock_.SteadyNow() + std::chrono::seconds(options_.wall_seconds);
-  bool killed = false;
-  while (true) {
-    {
-      MutexLock lock(cancel.mutex_);
-      if (!child->ended && (killed || !cancel.cancelled_)) cancel.changed_.WaitFor(cancel.mutex_, kPoll);
-      if (child->ended) break;
-      child->cancelled = cancel.cancelled_;
-      if (killed) continue;
-      child->timed_out = !child->cancelled && clock_.SteadyNow() >= deadline;
-      killed = child->cancelled || child->timed_out;
-    }
-    // SIGKILL cannot be refused, so the exit comes; outside the lock, as the callback takes it.
-    if (killed) (*process)->Kill();
-  }
-  return Judge(*child, folder);
+  const absl::StatusOr<ChildEnd> end =
+      RunChild(processes_, clock_, SpecFor(job, folder), options_.wall_seconds, cancel);
+  return end.ok() ? Judge(*end, folder) : Ours(end.status());
 }
 
-IngestOutcome IngestRunner::Judge(const Child& child, const std::string& folder) {
-  if (child.cancelled) {
+IngestOutcome IngestRunner::Judge(const ChildEnd& end, const std::string& folder) {
+  if (end.kind == ChildEnd::Kind::kCancelled) {
     IngestOutcome outcome;
     outcome.kind = IngestOutcome::Kind::kCancelled;
     outcome.error = absl::CancelledError("reading the upload was stopped");
     return outcome;
   }
-  if (child.timed_out) {
+  if (end.kind == ChildEnd::Kind::kTimedOut) {
     return Refused(absl::ResourceExhaustedError(
         absl::StrCat("reading the upload took longer than ", options_.wall_seconds, " s")));
   }
-  const ProcessExit& exit = child.exit;
+  const ProcessExit& exit = end.exit;
   if (exit.signal == 0 && (exit.code == 0 || exit.code == 1)) return ReadResult(folder);
   if (exit.signal == 0 && exit.code == kIngestExitOutOfMemory) {
     return Refused(absl::ResourceExhaustedError(
         absl::StrCat("reading the upload needs more than ", options_.memory_bytes, " bytes of memory")));
   }
-  const std::string why = absl::StrCat(DescribeExit(exit), StderrTail(folder));
+  const std::string why = absl::StrCat(DescribeExit(exit), LastWords(folder));
   if (exit.signal == 0 && exit.code == kIngestExitNoResult) {
     return Ours(absl::InternalError(absl::StrCat("the reader of the upload could not work: ", why)));
   }
@@ -172,7 +126,7 @@ IngestOutcome IngestRunner::ReadResult(const std::string& folder) {
   const absl::StatusOr<std::string> text = ReadWholeFile(files_, ResultPath(folder), kResultBytesMax);
   if (!text.ok()) {
     return Ours(absl::InternalError(absl::StrCat(
-        "the reader of the upload left no result: ", text.status().message(), StderrTail(folder))));
+        "the reader of the upload left no result: ", text.status().message(), LastWords(folder))));
   }
   const Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
   const auto ok = json.is_object() ? json.find("ok") : json.end();
@@ -204,18 +158,8 @@ IngestOutcome IngestRunner::ReadResult(const std::string& folder) {
   return outcome;
 }
 
-std::string IngestRunner::StderrTail(const std::string& folder) {
-  const auto file = files_.OpenRead(StderrPath(folder));
-  if (!file.ok() || (*file)->size() == 0) return "";
-  const uint64_t size = (*file)->size();
-  const uint64_t start = size - std::min(size, kStderrTailBytes);
-  const absl::StatusOr<std::string> tail = (*file)->Read(start, kStderrTailBytes);
-  if (!tail.ok()) return "";
-  std::string text(absl::StripAsciiWhitespace(*tail));
-  // It goes into error messages and JSON: printable text only.
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c != '\n' && !absl::ascii_isprint(c); }, '?');
-  return absl::StrCat(": ", text);
+std::string IngestRunner::LastWords(const std::string& folder) {
+  return StderrTail(files_, StderrPath(folder));
 }
 
 }  // namespace sm89

@@ -1,7 +1,8 @@
 // Reads an upload in a child process, so that whatever the bytes do to the reader they do to the child only.
 //
 // The child is `WORKER ingest --input F --output OUT --result R [--foreign-arch] [--allow-partial]
-// [--unknown-as-nop] --max-unpacked-bytes N` (server/worker/ingest_command.h). It writes R, one JSON object:
+// [--unknown-as-nop] [--ptxas PATH] --max-unpacked-bytes N` (server/worker/ingest_command.h). It writes R,
+// one JSON object:
 //   {"ok":true,"digest":..,"file_bytes":..,"kernels":..,"warp_instructions":..,"thread_instructions":..,
 //    "memcpy_h2d_bytes":..,"marks":[text..],"warnings":[text..]}
 //   {"ok":false,"status":{..StatusToJson..}}
@@ -13,27 +14,16 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "server/os/child_run.h"
 #include "server/os/clock.h"
 #include "server/os/file_store.h"
 #include "server/os/id_source.h"
-#include "server/os/mutex.h"
 #include "server/os/process.h"
 #include "server/traces/trace_types.h"
 
 namespace sm89 {
 
-// Stops a run from another thread.
-class IngestCancel {
- public:
-  void Cancel();
-  bool cancelled();
-
- private:
-  friend class IngestRunner;
-  Mutex mutex_;
-  CondVar changed_;
-  bool cancelled_ SM89_GUARDED_BY(mutex_) = false;
-};
+using IngestCancel = ChildCancel;
 
 struct IngestJob {
   std::string input;  // path; its name tells the packing
@@ -42,7 +32,8 @@ struct IngestJob {
 
 struct IngestOutcome {
   enum class Kind : uint8_t {
-    kReady,    // `output` is the compact file, `content` describes it (blob and stored_bytes not yet set)
+    kReady,    // `output` is the compact file (of a program: its package), `content` describes it (blob and
+               // stored_bytes not yet set)
     kRefused,  // the input's fault: `error`
     kOurs,     // not the input's fault, so worth another try: `error`
     kCancelled,
@@ -56,6 +47,7 @@ struct IngestOutcome {
 
 struct IngestRunnerOptions {
   std::string worker_program;
+  std::string ptxas;  // path of the PTX compiler; empty = none
   std::string scratch_dir;
   uint64_t max_unpacked_bytes = 0;
   uint64_t memory_bytes = 0;
@@ -78,12 +70,11 @@ class IngestRunner {
   IngestOutcome Run(const IngestJob& job, IngestCancel& cancel);
 
  private:
-  struct Child;
   IngestOutcome RunIn(const std::string& folder, const IngestJob& job, IngestCancel& cancel);
   ProcessSpec SpecFor(const IngestJob& job, const std::string& folder) const;
-  IngestOutcome Judge(const Child& child, const std::string& folder);
+  IngestOutcome Judge(const ChildEnd& end, const std::string& folder);
   IngestOutcome ReadResult(const std::string& folder);
-  std::string StderrTail(const std::string& folder);
+  std::string LastWords(const std::string& folder);
 
   FileStore& files_;
   const Clock& clock_;

@@ -80,7 +80,7 @@ TraceManagerImpl::TraceManagerImpl(const TraceDeps& deps, const TraceManagerOpti
     : deps_(deps),
       options_(options),
       runner_(*deps.files, *deps.clock, *deps.ids, *deps.processes,
-              IngestRunnerOptions{options.worker_program, options.scratch_dir,
+              IngestRunnerOptions{options.worker_program, options.ptxas, options.scratch_dir,
                                   options.limits.max_unpacked_bytes, options.limits.ingest_memory_bytes,
                                   options.limits.ingest_wall_seconds, options.limits.min_free_bytes}) {}
 

@@ -44,6 +44,7 @@ struct TraceManagerOptions {
   std::string uploads_dir;
   std::string scratch_dir;
   std::string worker_program;  // run as `PROGRAM ingest ...`
+  std::string ptxas;           // path of the PTX compiler for uploaded programs; empty = none
   // Between two sweeps of expired uploads; zero = only when Sweep is called.
   Duration sweep_interval = std::chrono::seconds(60);
 };

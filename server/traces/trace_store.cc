@@ -1,5 +1,6 @@
 #include "server/traces/trace_store.h"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -23,6 +24,11 @@ std::string_view Name(TraceState state) {
       return "INVALID";
   }
   SM89_ASSERT(false, "every state has a name");
+}
+
+bool IsProgram(const TraceContent& content) {
+  return std::any_of(content.marks.begin(), content.marks.end(),
+                     [](const std::string& mark) { return mark.starts_with("emulated:"); });
 }
 
 std::string TraceRecord::etag() const { return absl::StrCat("v", version); }

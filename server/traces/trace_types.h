@@ -36,6 +36,9 @@ struct TraceContent {
   std::vector<std::string> warnings;  // at most 100
 };
 
+// True for a program: machine code that the worker executes.
+bool IsProgram(const TraceContent& content);
+
 struct TraceRecord {
   std::string id;  // "traces/{id}" and, until it is ready, "uploads/{id}"
   std::string display_name;

@@ -10,6 +10,8 @@
 #include "server/worker/result_messages.h"
 #include "sim/api/simulator.h"
 #include "sim/base/status_macros.h"
+#include "sim/replay/emulation.h"
+#include "sim/replay/program.h"
 
 namespace sm89 {
 namespace {
@@ -36,14 +38,31 @@ absl::StatusOr<Config> ConfigOf(const v1::Assignment& assignment) {
   return config;
 }
 
-absl::StatusOr<std::unique_ptr<Simulator>> SimulatorFor(const v1::Assignment& assignment) {
+struct Prepared {
+  std::unique_ptr<Simulator> simulator;
+  // When the executed instructions are kept.
+  std::shared_ptr<Emulation> emulation;
+  std::shared_ptr<const KeptTrace> kept;
+};
+
+absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment) {
+  Prepared run;
   SimulatorOptions options;
   ASSIGN_OR_RETURN(options.config, ConfigOf(assignment));
   ASSIGN_OR_RETURN(options.kernels, ParseKernelSelection(assignment.kernels()));
   options.trace_path = assignment.trace_path();
   options.max_cycles = assignment.max_cycles();
   options.threads = assignment.threads();
-  return Simulator::Create(std::move(options));
+  if (!assignment.keep_trace_dir().empty()) {
+    ASSIGN_OR_RETURN(const Program program, ReadProgramFile(options.trace_path));
+    run.kept = std::make_shared<const KeptTrace>(assignment.keep_trace_dir());
+    EmulationOptions emulation;
+    emulation.keep_trace = run.kept->path();
+    ASSIGN_OR_RETURN(run.emulation, Emulation::Create(program, emulation));
+    options.emulation = run.emulation;
+  }
+  ASSIGN_OR_RETURN(run.simulator, Simulator::Create(std::move(options)));
+  return run;
 }
 
 uint64_t NextStep(uint64_t step, Duration took) {
@@ -58,20 +77,25 @@ AttemptOutcome Ended(absl::Status status) {
   return outcome;
 }
 
-AttemptOutcome OutcomeOf(const Simulator& simulator, const v1::Assignment& assignment) {
-  const RunReport report = simulator.Report();
+AttemptOutcome OutcomeOf(const Prepared& run, const v1::Assignment& assignment) {
+  const RunReport report = run.simulator->Report();
   if (report.status == RunStatus::kDeadlock) {
     return Ended(absl::InternalError(
         absl::StrCat("the simulated GPU stopped making progress: ", ValidText(report.status_detail))));
   }
   if (report.status == RunStatus::kCancelled) return Ended(absl::CancelledError("stopped"));
   AttemptOutcome outcome;
+  if (run.kept != nullptr) {
+    const absl::Status sealed = run.emulation->source()->FinishKept().status();
+    if (!sealed.ok()) return Ended(sealed);
+    outcome.artifacts.push_back({"trace.sm89t", "", run.kept});
+  }
   outcome.summary = ResultSummary(report, assignment.job());
-  outcome.artifacts.push_back({"result.bin", TypedResultBytes(report, assignment.job())});
-  outcome.artifacts.push_back({"report.json", ReportToJson(report)});
-  outcome.artifacts.push_back({"report.csv", ReportToCsv(report)});
-  outcome.artifacts.push_back({"report.txt", ReportToAccelSimText(report)});
-  outcome.artifacts.push_back({"report.table", ReportToTable(report)});
+  outcome.artifacts.push_back({"result.bin", TypedResultBytes(report, assignment.job()), nullptr});
+  outcome.artifacts.push_back({"report.json", ReportToJson(report), nullptr});
+  outcome.artifacts.push_back({"report.csv", ReportToCsv(report), nullptr});
+  outcome.artifacts.push_back({"report.txt", ReportToAccelSimText(report), nullptr});
+  outcome.artifacts.push_back({"report.table", ReportToTable(report), nullptr});
   return outcome;
 }
 
@@ -82,9 +106,9 @@ AttemptOutcome AttemptRunner::Run(const v1::Assignment& assignment, const std::a
   if (assignment.trace_path().empty()) {
     return Ended(absl::UnimplementedError("this worker reads traces from a shared path only"));
   }
-  absl::StatusOr<std::unique_ptr<Simulator>> created = SimulatorFor(assignment);
-  if (!created.ok()) return Ended(created.status());
-  Simulator& simulator = **created;
+  const absl::StatusOr<Prepared> run = Prepare(assignment);
+  if (!run.ok()) return Ended(run.status());
+  Simulator& simulator = *run->simulator;
   ProgressMeter meter(clock_, simulator.Report(),
                       std::chrono::milliseconds(assignment.progress_interval_ms()));
   uint64_t step = kFirstStepCycles;
@@ -100,7 +124,7 @@ AttemptOutcome AttemptRunner::Run(const v1::Assignment& assignment, const std::a
     step = NextStep(step, clock_.SteadyNow() - before);
     if (meter.Due()) sink(meter.Message(progress));
   }
-  AttemptOutcome outcome = OutcomeOf(simulator, assignment);
+  AttemptOutcome outcome = OutcomeOf(*run, assignment);
   outcome.final_progress = meter.Message(progress);
   return outcome;
 }

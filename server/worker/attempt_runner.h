@@ -11,15 +11,11 @@
 
 #include "absl/status/status.h"
 #include "server/os/clock.h"
+#include "server/worker/finished_artifact.h"
 #include "server/worker/worker_fault.h"
 #include "sm89/v1/worker.pb.h"
 
 namespace sm89 {
-
-struct FinishedArtifact {
-  std::string name;
-  std::string bytes;
-};
 
 struct AttemptOutcome {
   // Exactly one of: OK with a result; CANCELLED (`stop` was set); any other error = the job's failure.

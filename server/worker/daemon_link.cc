@@ -6,8 +6,10 @@
 #include <chrono>
 #include <utility>
 
+#include "server/os/file_store.h"
 #include "server/os/mutex.h"
 #include "sim/base/digest.h"
+#include "sim/base/status_macros.h"
 #include "sm89/v1/worker.grpc.pb.h"
 
 namespace sm89 {
@@ -69,23 +71,37 @@ class GrpcDaemonLink final : public DaemonLink {
     return response;
   }
 
-  absl::Status WriteArtifact(const v1::WriteArtifactRequest& first, const std::string& bytes) override {
+  absl::Status WriteArtifact(const v1::WriteArtifactRequest& first,
+                             const FinishedArtifact& artifact) override {
+    std::unique_ptr<ReadableFile> file;
+    if (artifact.file != nullptr) {
+      ASSIGN_OR_RETURN(file, PosixFileStore().OpenRead(artifact.file->path()));
+    }
+    const uint64_t size = file != nullptr ? file->size() : artifact.bytes.size();
     grpc::ClientContext context;
-    context.set_deadline(After(kCallDeadline + std::chrono::seconds(bytes.size() / kChunkBytes)));
+    context.set_deadline(After(kCallDeadline + std::chrono::seconds(size / kChunkBytes)));
     v1::WriteArtifactResponse response;
     const auto writer = stub_->WriteArtifact(&context, &response);
     v1::WriteArtifactRequest message = first;
-    size_t offset = 0;
+    Sha256 digest;
+    uint64_t offset = 0;
     bool open = true;
     do {
-      const size_t n = std::min(kChunkBytes, bytes.size() - offset);
-      message.set_data(bytes.substr(offset, n));
-      offset += n;
-      message.set_finish(offset == bytes.size());
-      if (message.finish()) message.set_sha256(Sha256Hex(bytes));
-      open = writer->Write(message);
+      absl::StatusOr<std::string> data =
+          file != nullptr ? file->Read(offset, kChunkBytes) : artifact.bytes.substr(offset, kChunkBytes);
+      if (!data.ok()) {
+        context.TryCancel();
+        writer->Finish();
+        return data.status();
+      }
+      message.set_data(*std::move(data));
+      digest.Update(message.data());
+      offset += message.data().size();
+      message.set_finish(offset == size || message.data().empty());
+      if (message.finish()) message.set_sha256(digest.FinishHex());
+      open = writer->Write(message) && !message.finish();
       message.Clear();
-    } while (open && offset < bytes.size());
+    } while (open);
     writer->WritesDone();
     return FromGrpc(writer->Finish());
   }

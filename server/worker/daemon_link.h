@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "server/worker/finished_artifact.h"
 #include "sm89/v1/worker.pb.h"
 
 namespace sm89 {
@@ -18,7 +19,8 @@ class DaemonLink {
   virtual absl::StatusOr<v1::PollResponse> Poll(const v1::PollRequest& request) = 0;
   virtual absl::StatusOr<v1::HeartbeatResponse> Heartbeat(const v1::HeartbeatRequest& request) = 0;
   // In chunks. `first` names session, attempt and artifact.
-  virtual absl::Status WriteArtifact(const v1::WriteArtifactRequest& first, const std::string& bytes) = 0;
+  virtual absl::Status WriteArtifact(const v1::WriteArtifactRequest& first,
+                                     const FinishedArtifact& artifact) = 0;
   virtual absl::StatusOr<v1::CompleteResponse> Complete(const v1::CompleteRequest& request) = 0;
   // Ends a waiting Poll, and every later one at once, with CANCELLED.
   virtual void StopPolling() = 0;

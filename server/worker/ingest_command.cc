@@ -1,43 +1,32 @@
 #include "server/worker/ingest_command.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "server/os/file_store.h"
+#include "server/worker/child_command.h"
+#include "server/worker/ingest_program.h"
 #include "sim/base/fault.h"
+#include "sim/base/status_macros.h"
 #include "sim/ingest/ingest.h"
+#include "sim/replay/program.h"
 
 namespace sm89 {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kExitRefused = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitOutOfMemory = 4;  // kIngestExitOutOfMemory of the daemon
 constexpr size_t kWarningsMax = 100;
 
 struct IngestArgs {
   std::string input;
   std::string output;
   std::string result;
+  std::string ptxas;
   IngestOptions options;
 };
-
-// Nothing can be unwound when memory is gone: the daemon learns it from the exit code.
-void OutOfMemory() {
-  constexpr char kText[] = "sm89-worker ingest: out of memory\n";
-  [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, kText, sizeof kText - 1);
-  _exit(kExitOutOfMemory);
-}
 
 bool ParseArgs(int argc, char** argv, IngestArgs* args, int* exit_code) {
   CLI::App app("Reads one upload into the compact format.", "sm89-worker ingest");
@@ -47,11 +36,12 @@ bool ParseArgs(int argc, char** argv, IngestArgs* args, int* exit_code) {
   app.add_flag("--foreign-arch", args->options.foreign_arch);
   app.add_flag("--allow-partial", args->options.allow_partial);
   app.add_flag("--unknown-as-nop", args->options.unknown_as_nop);
+  app.add_option("--ptxas", args->ptxas);
   app.add_option("--max-unpacked-bytes", args->options.max_unpacked_bytes);
   try {  // CLI11 speaks in exceptions; they end here
     app.parse(argc - 1, argv + 1);
   } catch (const CLI::ParseError& error) {
-    *exit_code = app.exit(error) == 0 ? 0 : kExitUsage;
+    *exit_code = app.exit(error) == 0 ? kChildExitOk : kChildExitUsage;
     return false;
   }
   return true;
@@ -92,31 +82,48 @@ Json Describe(const IngestResult& ingested) {
   return json;
 }
 
+// How many instructions a program executes is known only after it ran.
+Json Describe(const IngestedProgram& ingested) {
+  Json json;
+  json["ok"] = true;
+  json["digest"] = ingested.digest;
+  json["file_bytes"] = ingested.file_bytes;
+  json["kernels"] = ingested.launches;
+  json["warp_instructions"] = 0;
+  json["thread_instructions"] = 0;
+  json["memcpy_h2d_bytes"] = 0;
+  json["marks"] = ingested.marks;
+  json["warnings"] = Json::array();
+  return json;
+}
+
+absl::StatusOr<Json> Ingest(const IngestArgs& args) {
+  if (IsProgramFile(args.input)) {
+    ASSIGN_OR_RETURN(const IngestedProgram program, IngestProgram(args.input, args.output, args.ptxas));
+    return Describe(program);
+  }
+  ASSIGN_OR_RETURN(const IngestResult trace, IngestTrace(args.input, args.output, args.options));
+  return Describe(trace);
+}
+
 }  // namespace
 
 int RunIngestCommand(int argc, char** argv) {
-  std::set_new_handler(OutOfMemory);
-  // The daemon's thread that started us waits for us, so its end is the daemon's end.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  BecomeChildCommand();
   IngestArgs args;
-  int exit_code = 0;
+  int exit_code = kChildExitOk;
   if (!ParseArgs(argc, argv, &args, &exit_code)) return exit_code;
-  const absl::StatusOr<IngestResult> ingested = IngestTrace(args.input, args.output, args.options);
+  const absl::StatusOr<Json> ingested = Ingest(args);
   Json json;
   if (ingested.ok()) {
-    json = Describe(*ingested);
+    json = *ingested;
   } else {
     json["ok"] = false;
     json["status"] = Json::parse(StatusToJson(ingested.status()), nullptr, /*allow_exceptions=*/false);
   }
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (const absl::Status written = AtomicWriteFile(PosixFileStore(), args.result, text); !written.ok()) {
-    const std::string line = absl::StrCat("sm89-worker ingest: ", written.message(), "\n");
-    [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, line.data(), line.size());
-    return kExitUsage;
-  }
-  return ingested.ok() ? 0 : kExitRefused;
+  if (!WriteResult(args.result, text)) return kChildExitUsage;
+  return ingested.ok() ? kChildExitOk : kChildExitRefused;
 }
 
 }  // namespace sm89

@@ -1,4 +1,5 @@
-// One simulation process (`run`) or one upload being read (`ingest`); started by the daemon.
+// One simulation process (`run`), one upload being read (`ingest`) or one analysis of machine code
+// (`analyze`); started by the daemon.
 #include <pthread.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "server/pool/worker_exit.h"
+#include "server/worker/analyze_command.h"
 #include "server/worker/ingest_command.h"
 #include "server/worker/run_command.h"
 #include "sim/base/version.h"
@@ -45,11 +47,12 @@ int Run(int argc, char** argv) {
 int Main(int argc, char** argv) {
   if (argc >= 2 && std::strcmp(argv[1], "run") == 0) return Run(argc, argv);
   if (argc >= 2 && std::strcmp(argv[1], "ingest") == 0) return RunIngestCommand(argc, argv);
+  if (argc >= 2 && std::strcmp(argv[1], "analyze") == 0) return RunAnalyzeCommand(argc, argv);
   if (argc >= 2 && std::strcmp(argv[1], "--version") == 0) {
     std::cout << "sm89-worker " << kProductVersion << " (model " << kModelVersion << ")\n";
     return 0;
   }
-  std::cerr << "usage: sm89-worker run|ingest [--help] | --version\n";
+  std::cerr << "usage: sm89-worker run|ingest|analyze [--help] | --version\n";
   return static_cast<int>(WorkerExitCode::kBadUsage);
 }
 

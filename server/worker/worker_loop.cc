@@ -310,7 +310,13 @@ absl::Status WorkerLoop::DeliverOnce(const v1::RunningAttempt& attempt, const At
     first.set_session(session);
     *first.mutable_attempt() = attempt;
     first.set_name(artifact.name);
-    RETURN_IF_ERROR(link_.WriteArtifact(first, artifact.bytes));
+    const absl::Status written = link_.WriteArtifact(first, artifact);
+    if (absl::IsResourceExhausted(written) && artifact.file != nullptr) {
+      // The daemon takes no file as large as that, however often it is asked: the job has failed.
+      *complete.mutable_failure() = FailureOf(written);
+      return link_.Complete(complete).status();
+    }
+    RETURN_IF_ERROR(written);
   }
   *complete.mutable_result() = outcome.summary;
   return link_.Complete(complete).status();

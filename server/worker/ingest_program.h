@@ -1,0 +1,25 @@
+// Checks an uploaded program package without running it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace sm89 {
+
+struct IngestedProgram {
+  std::string digest;
+  uint64_t file_bytes = 0;
+  uint64_t launches = 0;
+  std::vector<std::string> marks;  // "emulated: ...", "compiled: ..."
+};
+
+// Reads the package `input`, compiles modules that are PTX with the compiler at path `ptxas` (empty = none),
+// prepares every launch (code, kernels, arguments, bounds, mnemonics) and writes the canonical package to
+// `output`. The program is called as the upload is.
+absl::StatusOr<IngestedProgram> IngestProgram(const std::string& input, const std::string& output,
+                                              const std::string& ptxas);
+
+}  // namespace sm89
