@@ -36,12 +36,13 @@ using Json = nlohmann::ordered_json;
 using analysis::Cfg;
 using analysis::Code;
 
-absl::Status Mistake(const std::string& field, const std::string& value, const std::string& expected) {
+absl::Status Mistake(const std::string& field, const std::string& value, const std::string& expected,
+                     const std::string& message) {
   Fault fault;
   fault.field = field;
   fault.value = value;
   fault.expected = expected;
-  fault.message = "cannot be used";
+  fault.message = message;
   return InputError(absl::StatusCode::kInvalidArgument, fault);
 }
 
@@ -68,7 +69,7 @@ struct Image {
 };
 
 absl::StatusOr<Image> OpenImage(const AnalysisRequest& request) {
-  if (request.image_path.empty()) return Mistake("cubin", "", "a file with machine code");
+  if (request.image_path.empty()) return Mistake("cubin", "", "a file with machine code", "no file given");
   Image image;
   image.name = std::filesystem::path(request.image_path).filename().string();
   if (IsProgramFile(request.image_path)) {
@@ -79,7 +80,8 @@ absl::StatusOr<Image> OpenImage(const AnalysisRequest& request) {
     if (found == program.modules.end()) {
       std::vector<std::string> names;
       for (const auto& [name, bytes] : program.modules) names.push_back(name);
-      return Mistake("module", request.module, absl::StrCat("one of ", absl::StrJoin(names, ", ")));
+      return Mistake("module", request.module, absl::StrCat("one of ", absl::StrJoin(names, ", ")),
+                     absl::StrCat(program.name, " has no such module"));
     }
     image.name = module.empty() ? program.name : module;
     image.bytes = std::move(found->second);
@@ -105,6 +107,12 @@ Answer Both(const Report& report, const Context&... context) {
   return {ToText(report, context...), ToJson(report, context...)};
 }
 
+// For texts that do not name their function.
+Answer Named(const Code& code, Answer answer) {
+  answer.text = absl::StrCat(code.function->name, ":\n", answer.text);
+  return answer;
+}
+
 absl::StatusOr<Answer> MapOne(const Code& code, const analysis::PtxSource& ptx, const GpuConfig& config) {
   ASSIGN_OR_RETURN(const analysis::PtxReport report, analysis::MapPtx(code, ptx, config));
   return Both(report, code, ptx);
@@ -120,15 +128,19 @@ std::map<std::string, Analyse> FunctionAnalyses() {
        }},
       {"live", [](const Code& code, const Cfg& cfg) { return Both(ComputeLiveness(code, cfg), code, cfg); }},
       {"spills", [](const Code& code, const Cfg&) { return Both(FindSpills(code), code); }},
-      {"mix",
-       [](const Code& code, const Cfg&) {
-         Answer answer = Both(CountMix(code));
-         answer.text = absl::StrCat(code.function->name, ":\n", answer.text);
-         return answer;
-       }},
-      {"banks", [](const Code& code, const Cfg& cfg) { return Both(FindBankConflicts(code, cfg), code); }},
-      {"stalls", [](const Code& code, const Cfg& cfg) { return Both(AnalyseStalls(code, cfg), code, cfg); }},
+      {"mix", [](const Code& code, const Cfg&) { return Named(code, Both(CountMix(code))); }},
+      {"banks", [](const Code& code,
+                   const Cfg& cfg) { return Named(code, Both(FindBankConflicts(code, cfg), code)); }},
+      {"stalls", [](const Code& code,
+                    const Cfg& cfg) { return Named(code, Both(AnalyseStalls(code, cfg), code, cfg)); }},
   };
+}
+
+absl::Status NoFunction(const AnalysisRequest& request, const std::vector<std::string>& names) {
+  return Mistake(
+      "function", request.function,
+      names.empty() ? "code" : absl::StrCat("one of ", absl::StrJoin(names, ", ")),
+      absl::StrCat(std::filesystem::path(request.image_path).filename().string(), " has no such function"));
 }
 
 // Runs `analyse` over the wanted functions of all modules.
@@ -147,9 +159,7 @@ absl::StatusOr<std::string> OverFunctions(const AnalysisRequest& request,
       if (request.format == "json") functions.push_back(Json::parse(answer.json, nullptr, false));
     }
   }
-  if (text.empty()) {
-    return Mistake("function", request.function, absl::StrCat("one of ", absl::StrJoin(names, ", ")));
-  }
+  if (text.empty()) return NoFunction(request, names);
   if (request.format != "json") return text;
   const Json root = {{"kind", request.kind}, {"functions", std::move(functions)}};
   return absl::StrCat(root.dump(1, ' ', false, Json::error_handler_t::replace), "\n");
@@ -157,6 +167,10 @@ absl::StatusOr<std::string> OverFunctions(const AnalysisRequest& request,
 
 absl::StatusOr<std::string> Info(const AnalysisRequest& request, const std::vector<cubin::Module>& modules,
                                  const GpuConfig& config) {
+  if (request.threads == 0 && request.dynamic_shared_bytes != 0) {
+    return Mistake("threads", "", "the block size whose occupancy is wanted",
+                   "dynamic shared memory means nothing without it");
+  }
   std::optional<analysis::LaunchShape> launch;
   if (request.threads != 0) {
     launch = analysis::LaunchShape{.block_threads = request.threads,
@@ -165,14 +179,20 @@ absl::StatusOr<std::string> Info(const AnalysisRequest& request, const std::vect
   }
   std::string text;
   Json list = Json::array();
+  std::vector<std::string> names;
+  size_t found = 0;
   for (const cubin::Module& module : modules) {
     ASSIGN_OR_RETURN(analysis::ModuleInfo info, analysis::DescribeModule(module, config.sm, launch));
+    for (const auto& row : info.kernels) names.push_back(row.function->name);
     if (!request.function.empty()) {
       std::erase_if(info.kernels, [&](const auto& row) { return row.function->name != request.function; });
+      if (info.kernels.empty()) continue;
     }
+    found += info.kernels.size();
     absl::StrAppend(&text, text.empty() ? "" : "\n", ToText(info));
     if (request.format == "json") list.push_back(Json::parse(ToJson(info), nullptr, false));
   }
+  if (found == 0 && !request.function.empty()) return NoFunction(request, names);
   if (request.format != "json") return text;
   const Json root = {{"kind", request.kind}, {"modules", std::move(list)}};
   return absl::StrCat(root.dump(1, ' ', false, Json::error_handler_t::replace), "\n");
@@ -190,27 +210,42 @@ absl::StatusOr<std::string> Ptx(const AnalysisRequest& request, const Image& ima
     if (text.empty()) text = module.ptx;
   }
   if (text.empty()) {
-    return Mistake("ptx", "", absl::StrCat("PTX text (--ptx FILE): ", image.name, " holds none"));
+    return Mistake("ptx", "", "PTX text (--ptx FILE)", absl::StrCat(image.name, " holds none"));
   }
   ASSIGN_OR_RETURN(const analysis::PtxSource source, analysis::ParsePtx(text, name));
   return OverFunctions(request, modules,
                        [&](const Code& code, const Cfg&) { return MapOne(code, source, config); });
 }
 
-absl::StatusOr<std::string> MmaLayout(const AnalysisRequest& request) {
+// "m16n8k16", "mma.m16n8k16", "f16.f32", "ldmatrix", "x4": whole parts of a name, in its order.
+bool HasParts(const std::string& name, const std::string& parts) {
+  return parts.empty() || absl::StrContains(absl::StrCat(".", name, "."), absl::StrCat(".", parts, "."));
+}
+
+absl::StatusOr<std::vector<std::string>> WantedLayouts(const AnalysisRequest& request) {
   std::vector<std::string> wanted;
   for (const std::string& name : analysis::MmaNames()) {
-    const bool shape = request.shape.empty() || absl::StrContains(name, absl::StrCat(".", request.shape));
-    const bool type = request.type.empty() || absl::EndsWith(name, absl::StrCat(".", request.type));
-    if (shape && type) wanted.push_back(name);
+    if (request.type.empty() && name == request.shape) return std::vector<std::string>{name};
+    if (HasParts(name, request.shape) && HasParts(name, request.type)) wanted.push_back(name);
   }
+  const std::string asked = absl::StrJoin({request.shape, request.type}, request.type.empty() ? "" : " ");
   if (wanted.empty()) {
-    return Mistake("shape", absl::StrCat(request.shape, " ", request.type),
-                   absl::StrCat("one of ", absl::StrJoin(analysis::MmaNames(), ", ")));
+    return Mistake("shape", asked, absl::StrCat("one of ", absl::StrJoin(analysis::MmaNames(), ", ")),
+                   "no layout of this shape and type");
   }
-  if (request.format == "svg" && wanted.size() > 1) {
-    return Mistake("shape", request.shape, "one shape and type for a picture (--shape, --type)");
+  const bool picture = request.format == "svg";
+  if (picture && wanted.size() > 1 && !HasParts(request.shape, "sp")) {
+    std::erase_if(wanted, [](const std::string& name) { return HasParts(name, "sp"); });
   }
+  if (picture && wanted.size() != 1) {
+    return Mistake("shape", asked, absl::StrCat("one of ", absl::StrJoin(wanted, ", ")),
+                   "a picture shows one layout");
+  }
+  return wanted;
+}
+
+absl::StatusOr<std::string> MmaLayout(const AnalysisRequest& request) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> wanted, WantedLayouts(request));
   std::string text;
   Json list = Json::array();
   for (const std::string& name : wanted) {
@@ -228,12 +263,13 @@ absl::Status CheckRequest(const AnalysisRequest& request) {
   std::vector<std::string> names;
   for (const AnalysisKind& kind : AnalysisKinds()) names.push_back(kind.name);
   if (std::find(names.begin(), names.end(), request.kind) == names.end()) {
-    return Mistake("kind", request.kind, absl::StrCat("one of ", absl::StrJoin(names, ", ")));
+    return Mistake("kind", request.kind, absl::StrCat("one of ", absl::StrJoin(names, ", ")),
+                   "no such analysis");
   }
   const bool picture = request.format == "svg" && request.kind == "mma-layout";
   if (request.format == "text" || request.format == "json" || picture) return absl::OkStatus();
   return Mistake("format", request.format,
-                 request.kind == "mma-layout" ? "text, json or svg" : "text or json");
+                 request.kind == "mma-layout" ? "text, json or svg" : "text or json", "no such form");
 }
 
 }  // namespace

@@ -62,18 +62,26 @@ void DeclareAnalyses(CLI::App* app, CommandLine* line) {
     command->add_option("--output", line->output, "where to write (default standard output)")
         ->type_name("FILE");
     if (kind.name == "mma-layout") {
-      command->add_option("--shape", line->analysis.shape, "as m16n8k16 (default all)")->type_name("SHAPE");
-      command->add_option("--type", line->analysis.type, "as f16 (default all)")->type_name("TYPE");
+      command
+          ->add_option("--shape", line->analysis.shape,
+                       "as m16n8k16, ldmatrix, or a whole name, as mma.m16n8k16.f16.f32 (default all)")
+          ->type_name("SHAPE");
+      command
+          ->add_option("--type", line->analysis.type,
+                       "as f16, or with the accumulator's, as f16.f32 (default all)")
+          ->type_name("TYPE");
       command->add_option("--svg", line->svg, "a picture of one layout")->type_name("FILE");
       continue;
     }
     DeclareCode(command, line);
     if (kind.name == "info") {
       command->add_option("--threads", line->analysis.threads, "block size whose occupancy is wanted")
-          ->type_name("N");
+          ->type_name("N")
+          ->check(CLI::Range(1, 1024));
       command
           ->add_option("--dynamic-shared", line->analysis.dynamic_shared_bytes, "its dynamic shared memory")
-          ->type_name("BYTES");
+          ->type_name("BYTES")
+          ->check(CLI::NonNegativeNumber);
     }
     if (kind.name == "ptx") {
       command->add_option("--ptx", line->analysis.ptx_path, "the PTX that the code was made from")
@@ -93,7 +101,8 @@ void DeclareRun(CLI::App* app, CommandLine* line) {
                   "recorded results to compare with (exit code 7: differ)")
       ->type_name("R.json");
   run->add_option("--max-instructions", line->run.max_instructions, "warp instructions a launch may execute")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   CLI::App* trace = app->add_subcommand("trace", "executes launches and stores what was executed");
   AddProgramFlags(trace, &line->trace.program);
   trace->add_option("--output", line->trace.output, "compact trace, or a new folder with --format accelsim")
@@ -104,7 +113,8 @@ void DeclareRun(CLI::App* app, CommandLine* line) {
   trace
       ->add_option("--max-instructions", line->trace.max_instructions,
                    "warp instructions a launch may execute")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
 }
 
 absl::Status Analyse(CommandLine* line, const SimCommandIo& io) {
@@ -129,7 +139,7 @@ int Act(const CLI::App& app, CommandLine* line, const SimCommandIo& io) {
     if (app.got_subcommand(kind.name)) line->analysis.kind = kind.name;
   }
   if (line->analysis.kind.empty()) {
-    io.err << kProgram << ": error: say what to do\nsee " << kProgram << " --help\n";
+    io.err << kProgram << ": error: no subcommand given\nsee " << kProgram << " --help\n";
     return kExitBadInput;
   }
   const absl::Status status = Analyse(line, io);
@@ -153,7 +163,9 @@ int CubinMain(const std::vector<std::string>& args, const SimCommandIo& io) {
     io.out << app.help();
     return kExitOk;
   } catch (const CLI::ParseError& error) {
-    io.err << kProgram << ": error: " << error.what() << "\nsee " << kProgram << " --help\n";
+    std::string command;
+    for (const CLI::App* chosen : app.get_subcommands()) absl::StrAppend(&command, " ", chosen->get_name());
+    io.err << kProgram << ": error: " << error.what() << "\nsee " << kProgram << command << " --help\n";
     return kExitBadInput;
   }
   return Act(app, &line, io);

@@ -1,5 +1,6 @@
 #include "sim/tools/cubin_run.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +20,7 @@
 #include "sim/replay/emulation.h"
 #include "sim/sass/decode.h"
 #include "sim/tools/exit_codes.h"
+#include "sim/tools/findings_text.h"
 #include "sim/tools/sim_errors.h"
 #include "sim/tools/sim_output.h"
 
@@ -34,6 +37,7 @@ struct CaseRun {
   uint32_t arch = 0;
   absl::Status status;
   absl::Status comparison;
+  std::string verdict;  // one word or two
   uint64_t warp_instructions = 0;
   bool reads_clock = false;
   std::vector<std::string> findings;
@@ -60,13 +64,24 @@ Json CountsOf(const emu::Emulator& emulator) {
   return rows;
 }
 
+bool Interrupted(const SimCommandIo& io) { return io.interrupted != nullptr && io.interrupted->load(); }
+
+absl::Status RunCtas(emu::Emulator* emulator, bool cooperative, const SimCommandIo& io) {
+  if (cooperative) return emulator->RunAll(nullptr);
+  for (uint64_t i = 0; i < emulator->num_ctas(); ++i) {
+    if (Interrupted(io)) return absl::CancelledError("interrupted");
+    RETURN_IF_ERROR(emulator->RunCta(i, nullptr));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Execute(const cubin::Module& module, const launch::LaunchSpec& spec,
-                     const CubinRunOptions& options, CaseRun* run) {
+                     const CubinRunOptions& options, const SimCommandIo& io, CaseRun* run) {
   emu::EmuOptions emu_options;
   emu_options.max_warp_instructions = options.max_instructions;
   ASSIGN_OR_RETURN(const std::unique_ptr<emu::Emulator> emulator,
                    emu::Emulator::Create(module, spec, emu_options));
-  const absl::Status status = emulator->RunAll(nullptr);
+  const absl::Status status = RunCtas(emulator.get(), spec.cooperative, io);
   run->warp_instructions = emulator->executed_warp_instructions();
   run->reads_clock = emulator->reads_clock();
   for (const emu::Finding& finding : emulator->findings()) run->findings.push_back(finding.message);
@@ -88,6 +103,7 @@ Json ToJson(const CaseRun& run) {
   object["kernel"] = run.result.kernel;
   object["arch"] = run.arch;
   object["ok"] = run.status.ok();
+  object["result"] = run.verdict;
   if (!run.status.ok()) object["error"] = Json::parse(StatusToJson(run.status), nullptr, false);
   object["warp_instructions"] = run.warp_instructions;
   object["reads_clock"] = run.reads_clock;
@@ -101,42 +117,84 @@ Json ToJson(const CaseRun& run) {
   return object;
 }
 
-std::string Verdict(const CaseRun& run, launch::Compare compare, bool compared) {
-  if (!run.status.ok()) return "FAILED";
-  if (!compared) return "ran";
-  if (!run.comparison.ok()) return "DIFFERS";
-  return compare == launch::Compare::kExact    ? "equal bytes"
-         : compare == launch::Compare::kApprox ? "within 1e-3"
-                                               : "ran, not compared";
-}
-
-void PrintRow(const CaseRun& run, const std::string& verdict, std::ostream& out) {
-  out << absl::StrFormat("%-24s %-24s %14d  %s\n", run.result.id, run.result.kernel, run.warp_instructions,
-                         verdict);
-  for (const launch::OutputSummary& output : run.result.outputs) {
-    out << absl::StrFormat("  %-22s %s  %d x %s\n", output.name, output.sha256, output.count,
-                           Name(output.type));
+// The table: its columns are as wide as the launches' names.
+class Table {
+ public:
+  explicit Table(const std::vector<launch::LaunchSpec>& launches) {
+    for (const launch::LaunchSpec& spec : launches) {
+      id_width_ = std::max(id_width_, static_cast<int>(spec.id.size()));
+      kernel_width_ = std::max(kernel_width_, static_cast<int>(spec.kernel.size()));
+    }
   }
-}
-
-void PrintFindings(const CaseRun& run, std::ostream& err) {
-  for (const std::string& finding : run.findings)
-    err << kProgram << ": " << run.result.id << ": " << finding << "\n";
-  if (run.num_findings > run.findings.size()) {
-    err << kProgram << ": " << run.result.id << ": " << run.num_findings - run.findings.size()
-        << " more findings of the memory checker\n";
+  std::string Header() const { return Row("case", "kernel", "warp instructions", "result"); }
+  std::string Rows(const CaseRun& run) const {
+    std::string text =
+        Row(run.result.id, run.result.kernel, absl::StrCat(run.warp_instructions), run.verdict);
+    for (const launch::OutputSummary& output : run.result.outputs) {
+      const std::string sum = std::visit([](auto value) { return absl::StrCat(value); }, output.sum);
+      absl::StrAppendFormat(&text, "  %s: %s x %d, sum %s, sha256 %s\n", output.name, Name(output.type),
+                            output.count, sum, output.sha256);
+    }
+    return text;
   }
+
+ private:
+  static constexpr int kCountWidth = 17;
+  std::string Row(const std::string& id, const std::string& kernel, const std::string& count,
+                  const std::string& result) const {
+    return absl::StrFormat("%-*s  %-*s  %*s  %s\n", id_width_, id, kernel_width_, kernel, kCountWidth, count,
+                           result);
+  }
+
+  int id_width_ = 4;
+  int kernel_width_ = 6;
+};
+
+// Prints what is wrong with a case and gives the code for it.
+int Judge(const launch::LaunchSpec& spec, const CubinRunOptions& options,
+          const std::map<std::string, launch::ReferenceCase>& references, CaseRun* run, std::ostream& err) {
+  int code = kExitOk;
+  const auto reference = references.find(spec.id);
+  if (!run->status.ok()) {
+    run->verdict = "FAILED";
+    PrintError(absl::StrCat(kProgram, ": ", spec.id), run->status, err);
+    code = ExitCodeOf(run->status);
+  } else if (options.reference.empty()) {
+    run->verdict = "ran";
+  } else if (spec.compare == launch::Compare::kNone) {
+    run->verdict = "ran; its launch asks for no comparison";
+  } else {
+    if (reference == references.end()) {
+      run->comparison = absl::NotFoundError(absl::StrCat(options.reference, ": no results of this case"));
+    } else {
+      run->comparison = CompareWithReference(run->result, spec.compare, reference->second);
+    }
+    const bool same = run->comparison.ok();
+    run->verdict = !same                                     ? "DIFFERS"
+                   : spec.compare == launch::Compare::kExact ? "equal bytes"
+                                                             : "equal within 1e-3";
+    if (!same) PrintError(absl::StrCat(kProgram, ": ", spec.id), run->comparison, err);
+    code = same ? kExitOk : kExitDiffers;
+  }
+  PrintFindings(kProgram, spec.id, run->findings, run->num_findings, run->status, err);
+  return code;
 }
 
 absl::StatusOr<std::map<std::string, launch::ReferenceCase>> ReadReference(const std::string& path) {
   std::map<std::string, launch::ReferenceCase> cases;
   if (path.empty()) return cases;
   std::ifstream in(path, std::ios::binary);
-  if (!in) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
   const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
   ASSIGN_OR_RETURN(const std::vector<launch::ReferenceCase> parsed, launch::ParseReference(text, path));
   for (const launch::ReferenceCase& one : parsed) cases.emplace(one.id, one);
   return cases;
+}
+
+// Of two cases' codes: what could not be run outweighs what differs.
+int Worse(int a, int b) {
+  if (a == kExitOk || b == kExitOk) return std::max(a, b);
+  return a == kExitDiffers ? b : a;
 }
 
 absl::StatusOr<int> RunAll(const CubinRunOptions& options, const SimCommandIo& io) {
@@ -149,26 +207,19 @@ absl::StatusOr<int> RunAll(const CubinRunOptions& options, const SimCommandIo& i
   }
   Json cases = Json::array();
   int code = kExitOk;
+  const Table table(loaded.launches);
+  const bool shown = options.json != "-";
+  if (shown) io.out << table.Header();
   for (size_t i = 0; i < loaded.launches.size(); ++i) {
-    if (io.interrupted != nullptr && io.interrupted->load()) return absl::CancelledError("interrupted");
     const launch::LaunchSpec& spec = loaded.launches[i];
     CaseRun run;
     run.result.id = spec.id;
     run.result.kernel = spec.kernel;
     run.arch = loaded.modules[i]->arch;
-    run.status = Execute(*loaded.modules[i], spec, options, &run);
-    const auto reference = references.find(spec.id);
-    const bool compared = run.status.ok() && reference != references.end();
-    if (compared) run.comparison = CompareWithReference(run.result, spec.compare, reference->second);
-    if (!run.status.ok()) {
-      PrintError(kProgram, run.status, io.err);
-      code = ExitCodeOf(run.status);
-    } else if (!run.comparison.ok()) {
-      PrintError(kProgram, run.comparison, io.err);
-      if (code == kExitOk) code = kExitDiffers;
-    }
-    PrintFindings(run, io.err);
-    if (options.json != "-") PrintRow(run, Verdict(run, spec.compare, compared), io.out);
+    run.status = Execute(*loaded.modules[i], spec, options, io, &run);
+    if (absl::IsCancelled(run.status)) return run.status;
+    code = Worse(code, Judge(spec, options, references, &run, io.err));
+    if (shown) io.out << table.Rows(run) << std::flush;
     cases.push_back(ToJson(run));
   }
   if (json != nullptr) {

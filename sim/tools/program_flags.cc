@@ -57,7 +57,7 @@ void AddProgramFlags(CLI::App* app, ProgramFlags* flags) {
       ->type_name("sm_NN");
   app->add_option("--case", flags->cases, "launch to run by its id; may be repeated (default all)")
       ->type_name("ID")
-      ->expected(1);
+      ->allow_extra_args(false);
 }
 
 absl::StatusOr<uint32_t> ParseArch(const std::string& text) {

@@ -18,7 +18,9 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
@@ -48,8 +50,7 @@ absl::Status NoPtxas(const std::string& name) {
   fault.expected = "a cubin, or ptxas on PATH";
   fault.message =
       "PTX is compiled by NVIDIA's ptxas, which is not here: install it (package cuda-nvcc of the CUDA "
-      "toolkit, or "
-      "'pip install nvidia-cuda-nvcc') and put it on PATH, or give a cubin";
+      "toolkit, or 'pip install nvidia-cuda-nvcc') and put it on PATH, or give a cubin";
   return InputError(absl::StatusCode::kFailedPrecondition, fault);
 }
 
@@ -137,7 +138,9 @@ absl::StatusOr<std::string> CompilePtx(std::string_view ptx, const std::string& 
   Fault fault;
   fault.file = name;
   fault.expected = absl::StrCat("PTX that ptxas compiles for sm_", arch);
-  fault.message = absl::StrCat("ptxas refuses it: ", ReadAll(said.path(), kMessageBytes));
+  std::string message = ReadAll(said.path(), kMessageBytes);
+  absl::StripTrailingAsciiWhitespace(&message);
+  fault.message = absl::StrCat("ptxas refuses it: ", absl::StrReplaceAll(message, {{input.path(), name}}));
   return InputError(absl::StatusCode::kInvalidArgument, fault);
 }
 

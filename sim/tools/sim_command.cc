@@ -12,6 +12,7 @@
 #include "sim/report/run_report.h"
 #include "sim/report/text.h"
 #include "sim/tools/exit_codes.h"
+#include "sim/tools/findings_text.h"
 #include "sim/tools/mark_warnings.h"
 #include "sim/tools/sim_errors.h"
 #include "sim/tools/sim_output.h"
@@ -172,13 +173,16 @@ int ExitCodeOfRun(const RunReport& report) {
 // Findings of the memory checker, and the kept trace sealed.
 absl::Status FinishProgram(const SimCommandOptions& options, const Emulation& emulation,
                            const SimCommandIo& io) {
-  if (!options.keep_trace.empty()) RETURN_IF_ERROR(emulation.source()->FinishKept().status());
-  for (const LaunchOutcome& outcome : emulation.outcomes()) {
-    for (const std::string& finding : outcome.findings) {
-      io.err << "sm89-sim: " << outcome.result.id << ": " << finding << "\n";
-    }
+  absl::Status status;
+  if (!options.keep_trace.empty() && Interrupted(io)) {
+    io.err << "sm89-sim: interrupted: " << options.keep_trace << " is not kept\n";
+  } else if (!options.keep_trace.empty()) {
+    status = emulation.source()->FinishKept().status();
   }
-  return absl::OkStatus();
+  for (const LaunchOutcome& outcome : emulation.outcomes()) {
+    PrintFindings("sm89-sim", outcome.result.id, outcome.findings, outcome.num_findings, status, io.err);
+  }
+  return status;
 }
 
 void PrintConfigWarnings(const Config& config, std::ostream& err) {

@@ -46,7 +46,7 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
       ->type_name("FILE");
   app->add_option("--set", raw->sets, "override a setting; may be repeated")
       ->type_name("NAME=VALUE")
-      ->expected(1);
+      ->allow_extra_args(false);
   app->add_flag("--strict", options->config_options.strict, "settings without an effect are errors");
   app->add_flag("--foreign-arch", options->ingest.foreign_arch,
                 "accept sm_70, 75, 80, 86 and 90 code through its SM89 counterparts; the result says so");

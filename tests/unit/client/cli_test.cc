@@ -90,7 +90,7 @@ TEST_F(CliTest, UsageErrorsAreTwoAndSuggest) {
   EXPECT_EQ(Run({"jbos"}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("did you mean 'sm89 jobs'"));
   EXPECT_EQ(Run({"submit"}), kExitInvalid);
-  EXPECT_THAT(err(), HasSubstr("--trace is required"));
+  EXPECT_THAT(err(), HasSubstr("nothing to simulate: give --trace, or --cubin with --launch"));
   EXPECT_EQ(Run({"submit", "--trace", "t", "--bogus"}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("sm89 submit --help"));
   EXPECT_EQ(Run({"jobs", "--limit", "0"}), kExitInvalid);
@@ -374,6 +374,70 @@ TEST_F(CliTest, ResultOfAnUnfinishedJobSaysHowItStands) {
   EXPECT_THAT(out(), HasSubstr("deadlock in kernel 3"));
 }
 
+TEST_F(CliTest, SubmitPacksMachineCodeAndUploadsIt) {
+  const std::string cubin = Write("k.cubin", "code");
+  const std::string launch = Write("k.json", R"({"kernel": "k", "grid": [1], "block": [1], "args": []})");
+  EXPECT_EQ(Run({"submit", "--cubin", cubin, "--launch", launch, "--keep-trace"}), kExitOk) << err();
+  ASSERT_EQ(server_.state().begins.size(), 1u);
+  EXPECT_EQ(server_.state().begins[0].display_name(), "k.cubin");
+  ASSERT_EQ(server_.state().uploads.size(), 1u);
+  EXPECT_THAT(server_.state().uploads.begin()->second.data, HasSubstr("SM89PRG\n"));
+  ASSERT_EQ(server_.state().submits.size(), 1u);
+  EXPECT_TRUE(server_.state().submits[0].job().keep_trace());
+  EXPECT_EQ(Run({"submit", "--cubin", cubin}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("--launch"));
+  EXPECT_EQ(Run({"upload", "--cubin", cubin, "--suite", launch}), kExitInvalid);
+  EXPECT_EQ(Run({"upload", "--cubin", cubin, "--launch", launch, "--arch", "hopper"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("hopper"));
+  EXPECT_EQ(Run({"upload"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("PATH"));
+}
+
+TEST_F(CliTest, UploadsOfProgramsShowNoNumberOfInstructions) {
+  v1::Trace& trace = server_.state().traces["traces/p"];
+  trace.set_name("traces/p");
+  trace.set_state(v1::Trace::READY);
+  trace.add_marks("emulated: 1 launch of sm_89 machine code");
+  EXPECT_EQ(Run({"traces", "show", "p"}), kExitOk);
+  EXPECT_THAT(out(), HasSubstr("known after a run"));
+}
+
+TEST_F(CliTest, AnalyzeSendsTheFileAndPrintsTheAnswer) {
+  server_.state().analysis = {"first ", "second"};
+  const std::string cubin = Write("k.cubin", "code");
+  EXPECT_EQ(
+      Run({"analyze", "info", "--cubin", cubin, "--threads", "256", "--shared", "1024", "--function", "f"}),
+      kExitOk)
+      << err();
+  EXPECT_EQ(out(), "first second\n");
+  v1::AnalyzeRequest request = server_.state().analyses.back();
+  EXPECT_EQ(request.kind(), v1::AnalyzeRequest::INFO);
+  EXPECT_EQ(request.format(), v1::AnalyzeRequest::TEXT);
+  EXPECT_EQ(request.image(), "code");
+  EXPECT_EQ(request.function(), "f");
+  EXPECT_EQ(request.arch(), 89u);
+  EXPECT_EQ(request.launch().threads(), 256u);
+  EXPECT_EQ(request.launch().dynamic_shared_bytes(), 1024u);
+  EXPECT_EQ(Run({"analyze", "live", "p", "--json"}), kExitOk);
+  request = server_.state().analyses.back();
+  EXPECT_EQ(request.trace(), "traces/p");
+  EXPECT_EQ(request.format(), v1::AnalyzeRequest::JSON);
+  EXPECT_EQ(Run({"analyze", "mma-layout", "--shape", "m16n8k16", "--svg"}), kExitOk);
+  EXPECT_EQ(server_.state().analyses.back().format(), v1::AnalyzeRequest::SVG);
+  EXPECT_EQ(Run({"analyze", "live"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("--cubin"));
+  EXPECT_EQ(Run({"analyze", "everything", "--cubin", cubin}), kExitInvalid);
+}
+
+TEST_F(CliTest, AnalyzeErrorsNameTheUsersFile) {
+  v1::Fault fault;
+  fault.set_file("image");  // the server's name of what was sent
+  fault.set_message("a section outside the file");
+  server_.state().analysis_error = InputError("ANALYSIS_INVALID_ARGUMENT", "bad code", {fault});
+  EXPECT_EQ(Run({"analyze", "dis", "--cubin", Write("k.cubin", "code")}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("k.cubin: a section outside the file"));
+}
+
 TEST_F(CliTest, ConfigsValidateShowsAllErrorsAndIsTwo) {
   for (uint64_t line : {2, 4}) {
     v1::Fault& fault = *server_.state().validation.add_errors();
@@ -416,6 +480,10 @@ TEST_F(CliTest, CompletesCommandsOptionsAndServerNames) {
   EXPECT_EQ(out(), "bash\nfish\nzsh\n");
   Run({"__complete", "--", "upload", ""});
   EXPECT_EQ(out(), ":files\n");
+  Run({"__complete", "--", "submit", "--cubin", ""});
+  EXPECT_EQ(out(), ":files\n");
+  Run({"__complete", "--", "analyze", "st"});
+  EXPECT_EQ(out(), "stalls\n");
 }
 
 TEST_F(CliTest, CompletionIsSilentWithoutAServer) {

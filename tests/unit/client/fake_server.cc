@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/checksum.h"
 #include "client/error.h"
+#include "sm89/v1/analysis.grpc.pb.h"
 #include "sm89/v1/config.grpc.pb.h"
 #include "sm89/v1/job.grpc.pb.h"
 #include "sm89/v1/pool.grpc.pb.h"
@@ -338,14 +339,35 @@ class FakePool : public v1::PoolService::Service {
   FakeState& state_;
 };
 
+class FakeAnalyses : public v1::AnalysisService::Service {
+ public:
+  explicit FakeAnalyses(FakeState& state) : state_(state) {}
+  Status Analyze(ServerContext*, const v1::AnalyzeRequest* request,
+                 grpc::ServerWriter<v1::AnalyzeChunk>* writer) override {
+    const Lock lock(state_.mutex);
+    state_.analyses.push_back(*request);
+    for (const std::string& piece : state_.analysis) {
+      v1::AnalyzeChunk chunk;
+      chunk.set_data(piece);
+      writer->Write(chunk);
+    }
+    return ToGrpc(state_.analysis_error);
+  }
+
+ private:
+  FakeState& state_;
+};
+
 }  // namespace
 
 struct FakeServer::Services {
-  explicit Services(FakeState& state) : traces(state), configs(state), jobs(state), pool(state) {}
+  explicit Services(FakeState& state)
+      : traces(state), configs(state), jobs(state), pool(state), analyses(state) {}
   FakeTraces traces;
   FakeConfigs configs;
   FakeJobs jobs;
   FakePool pool;
+  FakeAnalyses analyses;
   std::unique_ptr<grpc::Server> server;
 };
 
@@ -360,6 +382,7 @@ void FakeServer::Start() {
   builder.RegisterService(&services_->configs);
   builder.RegisterService(&services_->jobs);
   builder.RegisterService(&services_->pool);
+  builder.RegisterService(&services_->analyses);
   services_->server = builder.BuildAndStart();
   address_ = absl::StrCat("127.0.0.1:", port);
 }

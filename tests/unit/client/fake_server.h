@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "sm89/v1/analysis.pb.h"
 #include "sm89/v1/common.pb.h"
 #include "sm89/v1/config.pb.h"
 #include "sm89/v1/job.pb.h"
@@ -54,6 +55,8 @@ struct FakeState {
   std::vector<v1::Result> result_parts;
   std::map<std::string, std::string> artifacts;
   v1::ValidateConfigResponse validation;
+  std::vector<std::string> analysis;  // the answer of every analysis, in its pieces
+  absl::Status analysis_error;        // how it ends
 
   // What was asked.
   int calls = 0;
@@ -63,6 +66,7 @@ struct FakeState {
   std::vector<v1::ListJobsRequest> list_requests;
   std::vector<v1::BeginUploadRequest> begins;
   std::vector<v1::CancelJobRequest> cancels;
+  std::vector<v1::AnalyzeRequest> analyses;
 };
 
 class FakeServer {

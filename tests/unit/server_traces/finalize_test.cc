@@ -60,6 +60,15 @@ TEST_F(FinalizeTest, TheReaderGetsItsLimitsAndTheUsersNameOfTheFile) {
   EXPECT_EQ(spec.args.back(), "--foreign-arch");
 }
 
+TEST_F(FinalizeTest, TheReaderIsToldWhereThePtxCompilerIs) {
+  ASSERT_TRUE(Upload("without").ok());
+  EXPECT_EQ(ArgOf(processes_.Started().back(), "--ptxas"), "");
+  options_.ptxas = "/opt/cuda/bin/ptxas";
+  Restart();
+  ASSERT_TRUE(Upload("with").ok());
+  EXPECT_EQ(ArgOf(processes_.Started().back(), "--ptxas"), "/opt/cuda/bin/ptxas");
+}
+
 TEST_F(FinalizeTest, FinalizingAgainGivesTheSame) {
   const auto first = Upload("0123456789");
   ASSERT_TRUE(first.ok());

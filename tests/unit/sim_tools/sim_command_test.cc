@@ -141,6 +141,15 @@ TEST_F(SimCommandTest, BadInputIsRefusedBeforeAnythingIsWritten) {
   }
 }
 
+TEST_F(SimCommandTest, SettingsMayBeOverriddenOneByOne) {
+  const Outcome outcome =
+      RunSmall({"--set", "gpgpu_n_clusters=2", "--set", "gpgpu_sm89_slices_per_channel=1", "--json", Out("sets.json")});
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  const auto json = nlohmann::json::parse(ReadFile(Out("sets.json")));
+  EXPECT_EQ(json["config"]["num_sms"], 2);
+  EXPECT_EQ(json["units"]["l2_slices"]["rows"].size(), 24u);
+}
+
 TEST_F(SimCommandTest, WritesEveryFormAndThePrintedTable) {
   const Outcome outcome = RunSmall({"--json", Out("r.json"), "--csv", Out("r.csv"), "--text", Out("r.txt")});
   ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
