@@ -40,7 +40,7 @@ struct AnalyzeOptions {
   std::string trace;
   std::string cubin, ptx;
   std::string module, function;
-  std::string arch = "sm_89";
+  std::string arch;
   uint32_t threads = 0;
   uint64_t shared_bytes = 0;
   std::string shape, type;
@@ -91,8 +91,10 @@ absl::StatusOr<v1::AnalyzeRequest> RequestOf(const Context& context, const Analy
   }
   request.set_module(options.module);
   request.set_function(options.function);
-  CLIENT_ASSIGN_OR_RETURN(const uint32_t arch, ParseArch(options.arch));
-  request.set_arch(arch);
+  if (!options.arch.empty()) {
+    CLIENT_ASSIGN_OR_RETURN(const uint32_t arch, ParseArch(options.arch));
+    request.set_arch(arch);
+  }
   if (options.threads != 0) {
     request.mutable_launch()->set_threads(options.threads);
     request.mutable_launch()->set_dynamic_shared_bytes(options.shared_bytes);
@@ -137,16 +139,16 @@ void AddOptions(CLI::App& command, AnalyzeOptions& options) {
       ->type_name("FILE");
   command.add_option("--function", options.function, "Only this function")->type_name("NAME");
   command.add_option("--module", options.module, "Of a program with several modules")->type_name("NAME");
-  command.add_option("--arch", options.arch, "Which code of the file to take")
-      ->type_name("sm_NN")
-      ->capture_default_str();
+  command
+      .add_option("--arch", options.arch, "Which code to take (default: the program's own; of a file sm_89)")
+      ->type_name("sm_NN");
   command.add_option("--threads", options.threads, "info: the occupancy of CTAs of so many threads")
       ->check(CLI::Range(1, 1024));
   command.add_option("--shared", options.shared_bytes, "info: with so many bytes of dynamic shared memory")
       ->type_name("BYTES");
   command.add_option("--ptx", options.ptx, "ptx: the PTX text to lay beside the code")->type_name("FILE");
   command.add_option("--shape", options.shape, "mma-layout: only this shape, e.g. m16n8k16");
-  command.add_option("--type", options.type, "mma-layout: only this type, e.g. f16");
+  command.add_option("--type", options.type, "mma-layout: only this type, e.g. f16.f32");
   command.add_flag("--svg", options.svg, "mma-layout: a drawing");
 }
 
@@ -172,7 +174,7 @@ void AddAnalyzeCommand(CLI::App& app, Context& context) {
       "Examples:\n"
       "  sm89 analyze live --cubin gemm.cubin --function gemm\n"
       "  sm89 analyze info --cubin gemm.cubin --threads 256\n"
-      "  sm89 analyze mma-layout --shape m16n8k16 --type f16 --svg > layout.svg");
+      "  sm89 analyze mma-layout --shape m16n8k8 --type bf16.f32 --svg > layout.svg");
   command->callback([&context, options] {
     context.action = [&context, options] { return RunAnalyze(context, *options); };
   });

@@ -61,7 +61,7 @@ absl::StatusOr<ProcessSpec> AnalysisRunner::SpecFor(const AnalysisJob& job, cons
   }
   add("--module", job.module);
   add("--function", job.function);
-  add("--arch", absl::StrCat(job.arch));
+  if (job.arch != 0) add("--arch", absl::StrCat(job.arch));
   if (!job.ptx.empty()) {
     const std::string path = folder + "/ptx";
     RETURN_IF_ERROR(AtomicWriteFile(files_, path, job.ptx));

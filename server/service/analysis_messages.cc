@@ -117,7 +117,7 @@ absl::StatusOr<AnalysisJob> JobFromMessage(const v1::AnalyzeRequest& request) {
   job.image = request.image();
   job.module = request.module();
   job.function = request.function();
-  if (request.arch() != 0) job.arch = request.arch();
+  job.arch = request.arch();
   job.ptx = request.ptx();
   job.threads = request.launch().threads();
   job.dynamic_shared_bytes = request.launch().dynamic_shared_bytes();

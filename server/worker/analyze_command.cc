@@ -5,6 +5,8 @@
 
 #include "server/worker/child_command.h"
 #include "sim/base/fault.h"
+#include "sim/base/status_macros.h"
+#include "sim/replay/program.h"
 #include "sim/tools/analysis_command.h"
 
 namespace sm89 {
@@ -18,6 +20,7 @@ struct AnalyzeArgs {
 
 bool ParseArgs(int argc, char** argv, AnalyzeArgs* args, int* exit_code) {
   AnalysisRequest& request = args->request;
+  request.arch = 0;
   CLI::App app("One static analysis of machine code.", "sm89-worker analyze");
   app.add_option("--output", args->output)->required();
   app.add_option("--result", args->result)->required();
@@ -42,6 +45,21 @@ bool ParseArgs(int argc, char** argv, AnalyzeArgs* args, int* exit_code) {
   return true;
 }
 
+// What is meant when no architecture is named.
+absl::StatusOr<uint32_t> DefaultArch(const std::string& image_path) {
+  constexpr uint32_t kArch = 89;
+  if (!IsProgramFile(image_path)) return kArch;
+  ASSIGN_OR_RETURN(const Program program, ReadProgramFile(image_path));
+  return program.arch;
+}
+
+absl::StatusOr<std::string> Analyze(AnalysisRequest request) {
+  if (request.arch == 0) {
+    ASSIGN_OR_RETURN(request.arch, DefaultArch(request.image_path));
+  }
+  return RunAnalysis(request);
+}
+
 }  // namespace
 
 int RunAnalyzeCommand(int argc, char** argv) {
@@ -49,7 +67,7 @@ int RunAnalyzeCommand(int argc, char** argv) {
   AnalyzeArgs args;
   int exit_code = kChildExitOk;
   if (!ParseArgs(argc, argv, &args, &exit_code)) return exit_code;
-  const absl::StatusOr<std::string> answer = RunAnalysis(args.request);
+  const absl::StatusOr<std::string> answer = Analyze(args.request);
   if (answer.ok()) return WriteResult(args.output, *answer) ? kChildExitOk : kChildExitUsage;
   return WriteResult(args.result, StatusToJson(answer.status())) ? kChildExitRefused : kChildExitUsage;
 }

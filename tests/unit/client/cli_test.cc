@@ -415,12 +415,13 @@ TEST_F(CliTest, AnalyzeSendsTheFileAndPrintsTheAnswer) {
   EXPECT_EQ(request.format(), v1::AnalyzeRequest::TEXT);
   EXPECT_EQ(request.image(), "code");
   EXPECT_EQ(request.function(), "f");
-  EXPECT_EQ(request.arch(), 89u);
+  EXPECT_EQ(request.arch(), 0u);
   EXPECT_EQ(request.launch().threads(), 256u);
   EXPECT_EQ(request.launch().dynamic_shared_bytes(), 1024u);
-  EXPECT_EQ(Run({"analyze", "live", "p", "--json"}), kExitOk);
+  EXPECT_EQ(Run({"analyze", "live", "p", "--arch", "sm_90", "--json"}), kExitOk);
   request = server_.state().analyses.back();
   EXPECT_EQ(request.trace(), "traces/p");
+  EXPECT_EQ(request.arch(), 90u);
   EXPECT_EQ(request.format(), v1::AnalyzeRequest::JSON);
   EXPECT_EQ(Run({"analyze", "mma-layout", "--shape", "m16n8k16", "--svg"}), kExitOk);
   EXPECT_EQ(server_.state().analyses.back().format(), v1::AnalyzeRequest::SVG);
