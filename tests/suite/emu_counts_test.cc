@@ -15,7 +15,7 @@
 #include "sim/ingest/limits.h"
 #include "sim/ingest/line_reader.h"
 #include "sim/sass/decode.h"
-#include "tests/cases/emu_fixture.h"
+#include "tests/suite/emu_fixture.h"
 
 namespace sm89 {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "tests/cases/emu_fixture.h"
+#include "tests/suite/emu_fixture.h"
 
 namespace sm89 {
 namespace {
