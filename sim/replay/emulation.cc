@@ -58,6 +58,7 @@ class EmulationImpl : public Emulation {
   KernelInfo InfoOf(size_t launch, const emu::Emulator& emulator) const;
   void AddMarks(TraceSetInfo* info) const;
   absl::Status ProduceTogether(uint64_t index, CtaRecorder* recorder);
+  void KeepFindings(LaunchOutcome* outcome) const;
   void Conclude(uint32_t kernel);
 
   EmulationOptions options_;
@@ -146,6 +147,7 @@ absl::Status EmulationImpl::Prepare(const Program& program, const EmulationOptio
 }
 
 absl::Status EmulationImpl::Produce(uint32_t kernel, uint64_t index, CtaRecorder* recorder) {
+  if (options_.cancel != nullptr && options_.cancel->load()) return absl::CancelledError("interrupted");
   if (running_ != kernel) {
     SM89_ASSERT(index == 0, "a launch starts with its first CTA");
     emulator_.reset();  // before the next one takes memory
@@ -162,7 +164,11 @@ absl::Status EmulationImpl::Produce(uint32_t kernel, uint64_t index, CtaRecorder
     status.Update(sink.status());
   }
   outcomes_[kernel].warp_instructions = emulator_->executed_warp_instructions();
-  if (status.ok() && index + 1 == emulator_->num_ctas()) Conclude(kernel);
+  if (!status.ok()) {
+    KeepFindings(&outcomes_[kernel]);
+  } else if (index + 1 == emulator_->num_ctas()) {
+    Conclude(kernel);
+  }
   return status;
 }
 
@@ -176,6 +182,11 @@ absl::Status EmulationImpl::ProduceTogether(uint64_t index, CtaRecorder* recorde
   return together_->Replay(index, recorder);
 }
 
+void EmulationImpl::KeepFindings(LaunchOutcome* outcome) const {
+  for (const emu::Finding& finding : emulator_->findings()) outcome->findings.push_back(finding.message);
+  outcome->num_findings = emulator_->num_findings();
+}
+
 void EmulationImpl::Conclude(uint32_t kernel) {
   LaunchOutcome& outcome = outcomes_[kernel];
   const launch::LaunchSpec& spec = loaded_.launches[kernel];
@@ -185,8 +196,7 @@ void EmulationImpl::Conclude(uint32_t kernel) {
     outcome.result.outputs.push_back(
         launch::Summarise(spec.buffers[i], std::vector<uint8_t>(bytes.begin(), bytes.end())));
   }
-  for (const emu::Finding& finding : emulator_->findings()) outcome.findings.push_back(finding.message);
-  outcome.num_findings = emulator_->num_findings();
+  KeepFindings(&outcome);
   outcome.finished = true;
   emulator_.reset();
   together_.reset();

@@ -1,6 +1,7 @@
 // A program's launches as a trace source: each CTA is executed when the timing model asks for it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,15 +31,18 @@ absl::StatusOr<LoadedProgram> LoadProgram(const Program& program);
 struct LaunchOutcome {
   launch::LaunchResult result;  // empty outputs until the launch has ended
   bool finished = false;
-  uint64_t warp_instructions = 0;     // executed so far
-  std::vector<std::string> findings;  // of the memory checker, one sentence each; bounded
-  uint64_t num_findings = 0;          // with those that were not kept
+  uint64_t warp_instructions = 0;  // executed so far
+  // Of the memory checker, one sentence each, bounded; known when the launch has ended or failed.
+  std::vector<std::string> findings;
+  uint64_t num_findings = 0;  // with those that were not kept
 };
 
 struct EmulationOptions {
   emu::EmuOptions emu;
   RecorderLimits recorder;
   std::string keep_trace;  // path of a compact trace of what was executed; empty = none
+  // Polled before each CTA: true ends the execution with CANCELLED. May be null.
+  const std::atomic<bool>* cancel = nullptr;
 };
 
 class Emulation {

@@ -11,14 +11,12 @@
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/launch/launch.h"
+#include "sim/replay/program_format.h"
 
 namespace sm89 {
 namespace {
 
 using Json = nlohmann::json;  // keys sorted: one program, one text
-
-constexpr std::string_view kMagic{"SM89PRG\n", 8};
-constexpr int kFormatVersion = 1;
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, const std::string& what) {
   std::error_code error;
@@ -45,34 +43,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, const std::string&
     return InputError(absl::StatusCode::kUnavailable, fault);
   }
   return bytes;
-}
-
-absl::Status BadPackage(const std::string& name, const std::string& field, const std::string& why) {
-  Fault fault;
-  fault.file = name;
-  fault.field = field;
-  fault.expected = "a program package as 'sm89 submit --cubin' writes it";
-  fault.message = why;
-  return InputError(absl::StatusCode::kInvalidArgument, fault);
-}
-
-// The files of one map of names to byte strings.
-absl::Status ReadFiles(const Json& json, const std::string& name, const char* key,
-                       std::map<std::string, std::string>* files) {
-  const auto at = json.find(key);
-  if (at == json.end() || !at->is_object()) return BadPackage(name, key, "the map of files is missing");
-  for (const auto& [file, bytes] : at->items()) {
-    if (!bytes.is_binary()) return BadPackage(name, absl::StrCat(key, ".", file), "not a byte string");
-    const auto& binary = bytes.get_binary();
-    files->emplace(file, std::string(binary.begin(), binary.end()));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::string> TextOf(const Json& json, const std::string& name, const char* key) {
-  const auto at = json.find(key);
-  if (at == json.end() || !at->is_string()) return BadPackage(name, key, "the text is missing");
-  return at->get<std::string>();
 }
 
 Json FilesJson(const std::map<std::string, std::string>& files) {
@@ -147,7 +117,7 @@ absl::StatusOr<Program> CollectProgram(const ProgramPaths& paths) {
 
 std::string EncodeProgram(const Program& program) {
   Json json;
-  json["version"] = kFormatVersion;
+  json["version"] = kProgramVersion;
   json["name"] = program.name;
   json["arch"] = program.arch;
   json["launch_name"] = program.launch_name;
@@ -156,37 +126,9 @@ std::string EncodeProgram(const Program& program) {
   json["modules"] = FilesJson(program.modules);
   json["raw_files"] = FilesJson(program.raw_files);
   const std::vector<uint8_t> body = Json::to_cbor(json);
-  std::string bytes(kMagic);
+  std::string bytes(kProgramMagic);
   bytes.append(body.begin(), body.end());
   return bytes;
-}
-
-absl::StatusOr<Program> DecodeProgram(std::string_view bytes, const std::string& name) {
-  if (bytes.substr(0, kMagic.size()) != kMagic) return BadPackage(name, "", "not a program package");
-  bytes.remove_prefix(kMagic.size());
-  const Json json = Json::from_cbor(bytes.begin(), bytes.end(), /*strict=*/true, /*allow_exceptions=*/false);
-  if (!json.is_object()) return BadPackage(name, "", "the package is damaged");
-  if (const auto version = json.find("version"); version == json.end() || *version != kFormatVersion) {
-    return BadPackage(name, "version", absl::StrCat("only version ", kFormatVersion, " is known"));
-  }
-  Program program;
-  const auto arch = json.find("arch");
-  if (arch == json.end() || !arch->is_number_unsigned() || arch->get<uint64_t>() > 999) {
-    return BadPackage(name, "arch", "no architecture number");
-  }
-  program.arch = arch->get<uint32_t>();
-  ASSIGN_OR_RETURN(program.name, TextOf(json, name, "name"));
-  ASSIGN_OR_RETURN(program.launch_name, TextOf(json, name, "launch_name"));
-  ASSIGN_OR_RETURN(program.launch_text, TextOf(json, name, "launch_text"));
-  if (const auto cases = json.find("cases"); cases != json.end() && cases->is_array()) {
-    for (const Json& one : *cases) {
-      if (!one.is_string()) return BadPackage(name, "cases", "a case is not a text");
-      program.cases.push_back(one.get<std::string>());
-    }
-  }
-  RETURN_IF_ERROR(ReadFiles(json, name, "modules", &program.modules));
-  RETURN_IF_ERROR(ReadFiles(json, name, "raw_files", &program.raw_files));
-  return program;
 }
 
 absl::StatusOr<Program> ReadProgramFile(const std::string& path) {
@@ -196,8 +138,8 @@ absl::StatusOr<Program> ReadProgramFile(const std::string& path) {
 
 bool IsProgramFile(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  char head[kMagic.size()] = {};
-  return in.read(head, sizeof head) && std::string_view(head, sizeof head) == kMagic;
+  char head[kProgramMagic.size()] = {};
+  return in.read(head, sizeof head) && std::string_view(head, sizeof head) == kProgramMagic;
 }
 
 std::string ProgramDigest(const Program& program) {

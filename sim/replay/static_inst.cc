@@ -10,8 +10,9 @@ using sass::Instruction;
 using sass::Operand;
 using sass::Slot;
 
-// Bytes a lane moves, 0 for instructions without data in memory.
+// Bytes a lane moves, 0 for instructions without data in memory; tracers count constant banks as none.
 uint8_t WidthBytes(const Instruction& inst) {
+  if (inst.op == sass::Op::kLdc || inst.op == sass::Op::kUldc) return 0;
   if (inst.Has(Field::kMatrixNum) && inst.op == sass::Op::kLdsm) return 16;
   if (inst.Has(Field::kMemSize)) {
     constexpr uint8_t kBytes[] = {1, 1, 2, 2, 4, 8, 16, 16};
