@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "sim/base/version.h"
 #include "sim/tools/analysis_command.h"
@@ -47,6 +48,17 @@ struct CommandLine {
   bool version = false;
 };
 
+// The library's own checks lead numbers through floating point and let "-1" wrap around.
+std::string WholeNumber(const std::string& text) {
+  uint64_t value = 0;
+  return absl::SimpleAtoi(text, &value) ? "" : absl::StrCat("'", text, "' is not a whole number from 0");
+}
+std::string WholeNumberFrom1(const std::string& text) {
+  uint64_t value = 0;
+  const bool ok = absl::SimpleAtoi(text, &value) && value != 0;
+  return ok ? "" : absl::StrCat("'", text, "' is not a whole number from 1");
+}
+
 void DeclareCode(CLI::App* command, CommandLine* line) {
   command->add_option("FILE", line->analysis.image_path, "cubin, fat binary, host program or library, PTX")
       ->required();
@@ -81,7 +93,7 @@ void DeclareAnalyses(CLI::App* app, CommandLine* line) {
       command
           ->add_option("--dynamic-shared", line->analysis.dynamic_shared_bytes, "its dynamic shared memory")
           ->type_name("BYTES")
-          ->check(CLI::NonNegativeNumber);
+          ->check(WholeNumber, "");
     }
     if (kind.name == "ptx") {
       command->add_option("--ptx", line->analysis.ptx_path, "the PTX that the code was made from")
@@ -102,7 +114,7 @@ void DeclareRun(CLI::App* app, CommandLine* line) {
       ->type_name("R.json");
   run->add_option("--max-instructions", line->run.max_instructions, "warp instructions a launch may execute")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumberFrom1, "");
   CLI::App* trace = app->add_subcommand("trace", "executes launches and stores what was executed");
   AddProgramFlags(trace, &line->trace.program);
   trace->add_option("--output", line->trace.output, "compact trace, or a new folder with --format accelsim")
@@ -114,7 +126,7 @@ void DeclareRun(CLI::App* app, CommandLine* line) {
       ->add_option("--max-instructions", line->trace.max_instructions,
                    "warp instructions a launch may execute")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumberFrom1, "");
 }
 
 absl::Status Analyse(CommandLine* line, const SimCommandIo& io) {
