@@ -52,7 +52,10 @@ class AnalyzeReactor final : public grpc::ServerWriteReactor<v1::AnalyzeChunk> {
   void OnCancel() override { cancel_.Cancel(); }
   void OnDone() override { delete this; }
 
-  void End(const absl::Status& status) { Finish(ToGrpc(status, kSubject)); }
+  void End(const absl::Status& status) {
+    answer_.reset();  // nothing is left in the scratch folder when the client hears the end
+    Finish(ToGrpc(status, kSubject));
+  }
 
   void PostNext() {
     if (deps_.executor.Post([this] { Next(); })) return;

@@ -24,7 +24,7 @@ using testing::DetailOf;
 using ::testing::HasSubstr;
 using testing::LocalServer;
 using testing::WriteFile;
-using Request = v1::AnalyzeRequest;
+using Ask = v1::AnalyzeRequest;
 
 constexpr uint64_t kWallSeconds = 30;
 constexpr char kProgramResult[] =
@@ -67,13 +67,13 @@ class AnalysisServiceTest : public testing::TraceFixture {
     TraceFixture::TearDown();
   }
 
-  static Request ImageRequest(Request::Kind kind = Request::MIX) {
-    Request request;
+  static Ask ImageRequest(Ask::Kind kind = Ask::MIX) {
+    Ask request;
     request.set_kind(kind);
     request.set_image("bytes of a cubin");
     return request;
   }
-  grpc::Status Analyze(const Request& request, std::string* answer = nullptr) {
+  grpc::Status Analyze(const Ask& request, std::string* answer = nullptr) {
     ClientContext context;
     auto reader = stub_->Analyze(&context, request);
     v1::AnalyzeChunk chunk;
@@ -116,9 +116,10 @@ TEST_F(AnalysisServiceTest, TheChildIsAskedAndItsAnswerComesInPieces) {
     image = *ReadWholeFile(files_, ValueOf(spec, "--image"), 1000);
     return Answers(spec, text);
   });
-  Request request = ImageRequest(Request::INFO);
-  request.set_format(Request::JSON);
+  Ask request = ImageRequest(Ask::INFO);
+  request.set_format(Ask::JSON);
   request.set_function("--odd");
+  request.set_arch(90);
   request.mutable_launch()->set_threads(256);
   request.mutable_launch()->set_dynamic_shared_bytes(1024);
   std::string answer;
@@ -131,7 +132,7 @@ TEST_F(AnalysisServiceTest, TheChildIsAskedAndItsAnswerComesInPieces) {
   EXPECT_EQ(ValueOf(spec, "--kind"), "info");
   EXPECT_EQ(ValueOf(spec, "--format"), "json");
   EXPECT_EQ(ValueOf(spec, "--function"), "--odd");
-  EXPECT_EQ(ValueOf(spec, "--arch"), "89");
+  EXPECT_EQ(ValueOf(spec, "--arch"), "90");
   EXPECT_EQ(ValueOf(spec, "--threads"), "256");
   EXPECT_EQ(ValueOf(spec, "--dynamic-shared-bytes"), "1024");
   EXPECT_EQ(ValueOf(spec, "--ptxas"), "/fake/ptxas");
@@ -147,8 +148,8 @@ TEST_F(AnalysisServiceTest, AProgramIsReadWhereItIsKept) {
     code = *ReadWholeFile(files_, ValueOf(spec, "--image"), 1000);
     return Answers(spec, "mix");
   });
-  Request request;
-  request.set_kind(Request::MIX);
+  Ask request;
+  request.set_kind(Ask::MIX);
   request.set_trace(name);
   request.set_module("memory");
   std::string answer;
@@ -159,8 +160,8 @@ TEST_F(AnalysisServiceTest, AProgramIsReadWhereItIsKept) {
 }
 
 TEST_F(AnalysisServiceTest, ATraceHoldsNoCode) {
-  Request request;
-  request.set_kind(Request::MIX);
+  Ask request;
+  request.set_kind(Ask::MIX);
   request.set_trace(UploadNamed(testing::kGoodResult));
   const grpc::Status status = Analyze(request);
   EXPECT_EQ(status.error_code(), StatusCode::FAILED_PRECONDITION);
@@ -170,17 +171,17 @@ TEST_F(AnalysisServiceTest, ATraceHoldsNoCode) {
 }
 
 TEST_F(AnalysisServiceTest, FaultyRequestsNameTheFieldAndStartNothing) {
-  std::vector<std::pair<std::string, Request>> cases;
-  const auto add = [&](const std::string& field, Request request) { cases.emplace_back(field, request); };
-  Request request = ImageRequest(Request::KIND_UNSPECIFIED);
+  std::vector<std::pair<std::string, Ask>> cases;
+  const auto add = [&](const std::string& field, Ask request) { cases.emplace_back(field, request); };
+  Ask request = ImageRequest(Ask::KIND_UNSPECIFIED);
   add("kind", request);
   request = ImageRequest();
-  request.set_format(Request::SVG);
+  request.set_format(Ask::SVG);
   add("format", request);
   request = ImageRequest();
   request.clear_image();
   add("code", request);
-  request = ImageRequest(Request::MMA_LAYOUT);
+  request = ImageRequest(Ask::MMA_LAYOUT);
   add("code", request);
   request = ImageRequest();
   request.set_image(std::string((size_t{3} << 20) + 1, 'x'));
@@ -194,7 +195,7 @@ TEST_F(AnalysisServiceTest, FaultyRequestsNameTheFieldAndStartNothing) {
   request = ImageRequest();
   request.set_function("a\x01");
   add("function", request);
-  request = ImageRequest(Request::INFO);
+  request = ImageRequest(Ask::INFO);
   request.mutable_launch()->set_threads(2000);
   add("launch.threads", request);
   request = ImageRequest();
