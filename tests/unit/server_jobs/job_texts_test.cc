@@ -99,6 +99,10 @@ TEST(JobJson, SpecsAndErrorsComeBack) {
   spec.max_cycles = ~uint64_t{0};
   const JobSpec back = *SpecFromJson(SpecToJson(spec));
   EXPECT_EQ(SpecToJson(back), SpecToJson(spec));
+  // What was not asked for leaves no trace in the text: hashes of stored requests stay what they were.
+  EXPECT_EQ(SpecToJson(spec).find("keep_trace"), std::string::npos);
+  spec.keep_trace = true;
+  EXPECT_TRUE(SpecFromJson(SpecToJson(spec))->keep_trace);
   EXPECT_TRUE(absl::IsDataLoss(SpecFromJson("{}").status()));
   JobError error{"INTERNAL", "R", "m", {Fault{"f", 3, "x", "v", "e", "m", {{"k", "v"}}}}};
   EXPECT_EQ(ErrorToJson(*ErrorFromJson(ErrorToJson(error))), ErrorToJson(error));
