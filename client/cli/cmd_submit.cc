@@ -309,8 +309,8 @@ void AddSubmitCommand(CLI::App& app, Context& context) {
       "Examples:\n"
       "  sm89 submit --trace bfs.tar.xz --config RTX4090 --watch\n"
       "  sm89 submit --cubin gemm.cubin --launch gemm.json --watch\n"
-      "  sm89 submit --trace a.tar.zst --trace b.tar.zst --config RTX4090 --vary l2_slices=24 --vary "
-      "l2_slices=48 --wait");
+      "  sm89 submit --trace a.tar.zst --trace b.tar.zst --vary gpgpu_n_mem=12 --vary "
+      "gpgpu_n_mem=24 --wait");
   command->callback(
       [&context, options] { context.action = [&context, options] { return RunSubmit(context, *options); }; });
 }
