@@ -155,6 +155,7 @@ absl::StatusOr<std::string> OverFunctions(const AnalysisRequest& request,
       if (!request.function.empty() && request.function != function.name) continue;
       ASSIGN_OR_RETURN(const Code code, analysis::DecodeFunction(module, function));
       ASSIGN_OR_RETURN(const Answer answer, analyse(code, BuildCfg(code)));
+      if (answer.text.empty()) continue;
       absl::StrAppend(&text, text.empty() ? "" : "\n", answer.text);
       if (request.format == "json") functions.push_back(Json::parse(answer.json, nullptr, false));
     }
@@ -210,11 +211,21 @@ absl::StatusOr<std::string> Ptx(const AnalysisRequest& request, const Image& ima
     if (text.empty()) text = module.ptx;
   }
   if (text.empty()) {
-    return Mistake("ptx", "", "PTX text (--ptx FILE)", absl::StrCat(image.name, " holds none"));
+    return Mistake("ptx", "", "PTX text (--ptx FILE)", absl::StrCat(image.name, " holds no PTX"));
   }
   ASSIGN_OR_RETURN(const analysis::PtxSource source, analysis::ParsePtx(text, name));
-  return OverFunctions(request, modules,
-                       [&](const Code& code, const Cfg&) { return MapOne(code, source, config); });
+  // Library functions that the linker adds come without PTX.
+  absl::Status missing;
+  bool any = false;
+  const absl::StatusOr<std::string> answer =
+      OverFunctions(request, modules, [&](const Code& code, const Cfg&) -> absl::StatusOr<Answer> {
+        absl::StatusOr<Answer> one = MapOne(code, source, config);
+        any = any || one.ok();
+        if (!absl::IsNotFound(one.status()) || !request.function.empty()) return one;
+        missing = one.status();
+        return Answer{};
+      });
+  return any || missing.ok() ? answer : missing;
 }
 
 // "m16n8k16", "mma.m16n8k16", "f16.f32", "ldmatrix", "x4": whole parts of a name, in its order.

@@ -122,6 +122,20 @@ TEST(RunAnalysis, RequestsThatCannotBeAnsweredSayWhy) {
   }
 }
 
+// Of code with library functions, which have no PTX, the others are shown.
+TEST(RunAnalysis, FunctionsWithoutPtxAreLeftOutUnlessAskedFor) {
+  const std::string cubin = SM89_SOURCE_DIR "/../shared/sass/cubin/k16_calls_G.cubin";
+  if (!fs::exists(cubin)) GTEST_SKIP() << cubin << " is not here";
+  AnalysisRequest request{.kind = "ptx", .format = "json", .image_path = cubin};
+  const auto json = RunAnalysis(request);
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_FALSE(Json::parse(*json)["functions"].empty());
+  request.function = "__cuda_sm20_div_rn_f64_full";
+  EXPECT_THAT(Message(RunAnalysis(request).status()), HasSubstr("__cuda_sm20_div_rn_f64_full"));
+  request = {.kind = "ptx", .image_path = SM89_SOURCE_DIR "/../shared/sass/cubin/k16_calls.cubin"};
+  EXPECT_THAT(Message(RunAnalysis(request).status()), HasSubstr("k16_calls.cubin holds no PTX"));
+}
+
 TEST(RunAnalysis, LayoutsAreChosenByWholePartsOfTheirNames) {
   const auto names = [](const std::string& shape, const std::string& type) {
     AnalysisRequest request{.kind = "mma-layout", .format = "json"};

@@ -23,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -408,6 +409,10 @@ TEST(FindingsText, OneLineAWarningAndTheRestCounted) {
   EXPECT_EQ(err.str(),
             "sm89-cubin: case: warning: first\nsm89-cubin: case: warning: second\n"
             "sm89-cubin: case: warning: 3 more findings of the memory checker\n");
+  std::ostringstream many;
+  PrintFindings("p", "c", std::vector<std::string>(40, "x"), 50, absl::OkStatus(), many);
+  EXPECT_THAT(many.str(),
+              EndsWith("p: c: warning: x\np: c: warning: 40 more findings of the memory checker\n"));
   std::ostringstream ended;
   PrintFindings("sm89-cubin", "case", {"first", "fatal"}, 2, absl::FailedPreconditionError("fatal"), ended);
   EXPECT_EQ(ended.str(), "sm89-cubin: case: warning: first\n");
