@@ -8,12 +8,15 @@
 // Execute: instructions only. Record: what they executed is encoded, too, as a timing run is fed; a thread
 // block's records are dropped when it ends. Compiling the kernel and filling its buffers are left out.
 #include <benchmark/benchmark.h>
-#include <unistd.h>
+#include <malloc.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <fstream>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "sim/base/assert.h"
 #include "sim/cubin/reader.h"
@@ -30,11 +33,10 @@ constexpr const char* kKernels[] = {"vector_add", "sgemm_tiled", "sgemm_register
 
 void Check(const absl::Status& status) { SM89_ASSERT(status.ok(), status.ToString().c_str()); }
 
-// Pages of this process that are in memory now.
-int64_t ResidentBytes() {
-  int64_t total = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> total >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
+// Of all allocations that are alive; glibc's own count, so that memory it keeps for later does not hide them.
+int64_t AllocatedBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<int64_t>(info.uordblks + info.hblkhd);
 }
 
 struct Bench {
@@ -82,20 +84,24 @@ void Measure(benchmark::State& state, const Run& run) {
   int64_t growth = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    const int64_t before = ResidentBytes();
+    const int64_t before = AllocatedBytes();
     auto emulator = bench.Make();
     state.ResumeTiming();
     run(emulator.get());
     state.PauseTiming();
-    growth = std::max(growth, ResidentBytes() - before);
+    growth = std::max(growth, AllocatedBytes() - before);
     instructions += emulator->executed_warp_instructions();
     emulator.reset();
     state.ResumeTiming();
   }
   state.SetLabel(kKernels[state.range(0)]);
   state.SetItemsProcessed(static_cast<int64_t>(instructions));
-  state.counters["buffer_KiB"] = static_cast<double>(bench.buffer_bytes()) / 1024;
-  state.counters["resident_KiB"] = static_cast<double>(growth) / 1024;  // more than before the first run
+  const auto bytes = [](auto value) {
+    return benchmark::Counter(static_cast<double>(value), {}, benchmark::Counter::kIs1024);
+  };
+  state.counters["buffer_bytes"] = bytes(bench.buffer_bytes());
+  // Of the emulator at the end of a run, its buffers included.
+  state.counters["emulator_bytes"] = bytes(growth);
 }
 
 void BM_Execute(benchmark::State& state) {
