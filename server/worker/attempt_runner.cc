@@ -45,7 +45,8 @@ struct Prepared {
   std::shared_ptr<const KeptTrace> kept;
 };
 
-absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment) {
+// `stop` ends the execution of a program between two of its CTAs, the silent rest of a kept one included.
+absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment, const std::atomic<bool>& stop) {
   Prepared run;
   SimulatorOptions options;
   ASSIGN_OR_RETURN(options.config, ConfigOf(assignment));
@@ -53,10 +54,11 @@ absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment) {
   options.trace_path = assignment.trace_path();
   options.max_cycles = assignment.max_cycles();
   options.threads = assignment.threads();
+  options.emulation_options.cancel = &stop;
   if (!assignment.keep_trace_dir().empty()) {
     ASSIGN_OR_RETURN(const Program program, ReadProgramFile(options.trace_path));
     run.kept = std::make_shared<const KeptTrace>(assignment.keep_trace_dir());
-    EmulationOptions emulation;
+    EmulationOptions emulation = options.emulation_options;
     emulation.keep_trace = run.kept->path();
     ASSIGN_OR_RETURN(run.emulation, Emulation::Create(program, emulation));
     options.emulation = run.emulation;
@@ -106,7 +108,7 @@ AttemptOutcome AttemptRunner::Run(const v1::Assignment& assignment, const std::a
   if (assignment.trace_path().empty()) {
     return Ended(absl::UnimplementedError("this worker reads traces from a shared path only"));
   }
-  const absl::StatusOr<Prepared> run = Prepare(assignment);
+  const absl::StatusOr<Prepared> run = Prepare(assignment, stop);
   if (!run.ok()) return Ended(run.status());
   Simulator& simulator = *run->simulator;
   ProgressMeter meter(clock_, simulator.Report(),
