@@ -26,7 +26,7 @@ struct AnalysisJob {
   std::string image_path;
   std::string module, function;
   uint32_t arch = 0;  // 0 = a program's own, else 89
-  std::string ptx;  // text beside the code; empty = what the image holds
+  std::string ptx;    // text beside the code; empty = what the image holds
   uint32_t threads = 0;
   uint64_t dynamic_shared_bytes = 0;
   std::string shape, type;
