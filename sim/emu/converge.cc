@@ -90,6 +90,8 @@ void Branch(Exec& x, LaneMask taken, uint32_t target) {
   if (taken == 0) return;
   if (taken == x.active) {
     x.next_pc = target;
+    // Other lanes of an indirect jump have split off already: the loop does not come by here again.
+    if (x.stop) x.machine->split().pc = target;
     return;
   }
   Warp& w = *x.machine->warp;

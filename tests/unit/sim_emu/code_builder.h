@@ -102,6 +102,8 @@ class CodeBuilder {
     uses_.push_back({words_.size(), label, 48});
     return Word(0x0947, 0x03800000, g);
   }
+  // To the next instruction + the pair a, in bytes.
+  CodeBuilder& Brx(uint32_t a) { return Word(0x0949 | uint64_t{a} << 24, 0x03800000); }
   CodeBuilder& Bssy(uint32_t b, const std::string& label) {
     uses_.push_back({words_.size(), label, 30});
     return Word(0x0945 | uint64_t{b} << 16, 0x03800000);

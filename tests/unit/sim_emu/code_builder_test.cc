@@ -12,7 +12,7 @@ TEST(CodeBuilder, WritesTheInstructionsThatItSays) {
   b.Tid(3).CtaidX(4).Mov(5, 0x7).Add(6, 7, 0x9, {1, true}).Mad(8, 9, 0xa, 10).And(2, 3, 0x1f);
   b.Shr(4, 5, 0x3).NotZero(2, 9).Address(4, 3, 7, 1).Stg(4, 9, 0x10).Ldg(9, 4).Lds(1, 2, 0x4);
   b.Sts(1, 2).Ldl(3, 1, 0x8).Stl(1, 3).Exit({0, false}).Yield().Nop().Trap().Warpsync(0xff);
-  b.Bsync(1).Break(2, {3, false}).BarSync(1, 64).BarArrive(2, 96).BarPopc(0, 1).BarResult(7);
+  b.Bsync(1).Break(2, {3, false}).BarSync(1, 64).BarArrive(2, 96).BarPopc(0, 1).BarResult(7).Brx(18);
   const char* const expected[] = {
       "S2R R3, SR_TID.X",
       "S2R R4, SR_CTAID.X",
@@ -40,6 +40,7 @@ TEST(CodeBuilder, WritesTheInstructionsThatItSays) {
       "BAR.ARV 0x2, 0x60",
       "BAR.RED.POPC.DEFER_BLOCKING 0x0, P1",
       "B2R.RESULT R7",
+      "BRX R18 0x0",
   };
   ASSERT_EQ(b.size(), std::size(expected));
   for (size_t i = 0; i < b.size(); ++i) {

@@ -82,6 +82,19 @@ TEST(ControlFlow, FallThroughPathRunsFirst) {
   EXPECT_EQ(RunOk(b, MakeLaunch(1, 32, 32)).out[0], 2u);
 }
 
+TEST(ControlFlow, LanesOfAnIndirectJumpGoWhereTheirRegistersSay) {
+  constexpr uint32_t kOffset = 18, kCaseBytes = 32;
+  CodeBuilder b;
+  Prologue(b);
+  b.And(kTemp, kX, 3).Mov(kOffset + 1, 0).Mad(kOffset, kTemp, kCaseBytes, kRz);
+  b.Bssy(0, "join").Brx(kOffset);
+  for (const uint32_t value : {10, 20, 30, 40}) b.Add(kAcc, kAcc, value).Bra("join");
+  b.Label("join").Bsync(0);
+  Epilogue(b);
+  const Ran ran = RunOk(b, MakeLaunch(1, 32, 32));
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.out[i], (i % 4 + 1) * 10) << i;
+}
+
 TEST(ControlFlow, LanesThatBreakAreNotWaitedFor) {
   CodeBuilder b;  // lanes with x & 1 leave the region by BREAK and never come to its BSYNC
   Prologue(b);
