@@ -31,7 +31,7 @@ constexpr uint64_t kGridWorkspaceBytes = 4096;
 constexpr uint32_t kStackAlign = 16;
 constexpr uint32_t kMaxLocalBytes = 512 * 1024;  // a thread (CUDA C++ programming guide)
 
-uint32_t RoundUp(uint32_t value, uint32_t align) { return (value + align - 1) / align * align; }
+uint64_t RoundUp(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
 
 void Put(std::vector<uint8_t>& bank, uint32_t at, uint64_t value, uint32_t size_bytes) {
   if (bank.size() < at + size_bytes) bank.resize(at + size_bytes);
@@ -39,7 +39,7 @@ void Put(std::vector<uint8_t>& bank, uint32_t at, uint64_t value, uint32_t size_
 }
 
 struct Sizes {
-  uint32_t local_bytes = 0;
+  uint64_t local_bytes = 0;  // as the cubin says: maybe more than 32 bits hold
   uint32_t shared_bytes = 0;
 };
 
@@ -118,7 +118,7 @@ void Emulator::Impl::PrepareMachine(const Sizes& sizes) {
   machine.program = program.get();
   machine.launch = &launch;
   machine.options = &options;
-  machine.local_bytes = program->uses_local() ? sizes.local_bytes : 0;
+  machine.local_bytes = program->uses_local() ? static_cast<uint32_t>(sizes.local_bytes) : 0;
   machine.shared_first = module->arch >= 90 ? kReservedShared90 : 0;
   machine.shared_bytes = sizes.shared_bytes;
   const auto threads = static_cast<uint32_t>(SaturatingVolume(launch.block));
@@ -148,6 +148,10 @@ absl::Status Emulator::Impl::Prepare() {
                        .value = launch.kernel,
                        .expected = names,
                        .message = absl::StrCat(module->name, " has no such kernel")});
+  }
+  if (kernel->code.empty()) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      {.file = module->name, .field = kernel->name, .message = "the kernel has no code"});
   }
   RETURN_IF_ERROR(launch::CheckLaunch(launch, *kernel, module->arch));
   num_ctas = SaturatingVolume(launch.grid);

@@ -117,6 +117,7 @@ void Runner::Execute(Warp* warp, uint32_t budget) {
       }
       if (lanes != 0) c.run(x, c);
       if constexpr (kTrace) {
+        if (c.inst == nullptr) return;  // past the last instruction: a finding, nothing that was executed
         m_.sink->Record(warp->index, pc, lanes, std::span(m_.addresses).first(m_.num_addresses));
         if (m_.num_shared_side != 0) {
           m_.sink->RecordSharedSide(std::span(m_.shared_side).first(m_.num_shared_side));

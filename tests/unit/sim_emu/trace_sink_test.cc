@@ -57,6 +57,17 @@ TEST(TraceSink, RecordsAreTheExecutedWarpInstructions) {
   EXPECT_EQ(notes.text.substr(0, 6), "cta 2\n");
 }
 
+TEST(TraceSink, IsNotToldOfAnInstructionThatIsNone) {
+  CodeBuilder b;  // no EXIT
+  b.Nop();
+  const cubin::Module m = b.Build();
+  auto emulator = Emulator::Create(m, MakeLaunch(1, 32, 32), {});
+  ASSERT_TRUE(emulator.ok()) << emulator.status();
+  Notes notes;
+  EXPECT_FALSE((*emulator)->RunAll(&notes).ok());
+  EXPECT_EQ(notes.text, "cta 0\n00 ffffffff\n");
+}
+
 TEST(TraceSink, CostsNothingOfTheResult) {
   CodeBuilder b;
   b.Tid(3).Mov(7, 4).Address(8, 3, 7, 1).Stg(8, 3).Exit();
