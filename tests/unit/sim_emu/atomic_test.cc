@@ -17,13 +17,14 @@ std::pair<uint64_t, uint64_t> Atomg(uint32_t op, uint32_t size) {
   return {lo, 0x001ee1c4 | uint64_t{0x8} << 24 | uint64_t{op} << 23 | uint64_t{size} << 9};
 }
 
-// Runs a kernel of `threads` lanes that all do `op` on in[0] with operand in[1 + tid]; old values go to out.
+// Runs a kernel of `threads` lanes that all do `op` on in[0] with operand in[1 + tid] + bias; old values go
+// to out.
 struct Result {
   std::vector<uint32_t> in, out;
 };
-Result RunAtomg(uint32_t op, uint32_t size, uint32_t threads) {
+Result RunAtomg(uint32_t op, uint32_t size, uint32_t threads, uint32_t bias) {
   CodeBuilder b;
-  b.Tid(3).Mov(7, 4).Address(12, 3, 7, 0).Ldg(10, 12, 4).Mov(11, 0).Address(8, 3, 7, 1);
+  b.Tid(3).Mov(7, 4).Address(12, 3, 7, 0).Ldg(10, 12, 4).Add(10, 10, bias).Mov(11, 0).Address(8, 3, 7, 1);
   b.Mov(2, 0).Address(4, 2, 7, 0);
   const auto [lo, hi] = Atomg(op, size);
   b.Word(lo, hi).Stg(8, 6).Exit();
@@ -46,12 +47,13 @@ class AtomicOp : public testing::TestWithParam<Case> {};
 
 TEST_P(AtomicOp, LanesActOneAfterAnother) {
   const Case& c = GetParam();
-  const Result r = RunAtomg(c.op, c.size, 32);
+  const uint32_t bias = 0u - 16;  // some operands are negative
+  const Result r = RunAtomg(c.op, c.size, 32, bias);
   ASSERT_EQ(r.out.size(), 64u);
   uint32_t memory = 0;  // in[0] of the iota
   for (uint32_t lane = 0; lane < 32; ++lane) {
     EXPECT_EQ(r.out[lane], memory) << lane;
-    memory = c.apply(memory, lane + 1);
+    memory = c.apply(memory, lane + 1 + bias);
   }
   EXPECT_EQ(r.in[0], memory);
 }
@@ -78,8 +80,19 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Atomic, FloatAddRoundsEachStep) {
   // Operands 1..32 as FP32 subnormals are flushed: the sum stays 0 (ATOMG.ADD.F32.FTZ).
-  const Result r = RunAtomg(0, 3, 32);
+  const Result r = RunAtomg(0, 3, 32, 0);
   EXPECT_EQ(r.in[0], 0u);
+}
+
+TEST(Atomic, FormsWithoutAKnownMeaningAreRefused) {
+  constexpr uint32_t kMax = 2, kSafeAdd = 9, kF32 = 3;
+  for (const auto& [lo, hi] : {Atomg(kMax, kF32), Atomg(kSafeAdd, 0)}) {
+    CodeBuilder b;
+    b.Word(lo, hi, {}).Exit();
+    const cubin::Module m = b.Build();
+    EXPECT_EQ(Emulator::Create(m, MakeLaunch(1, 32, 64), {}).status().code(),
+              absl::StatusCode::kUnimplemented);
+  }
 }
 
 TEST(Mbarrier, PhaseFlipsWhenTheLastOneArrives) {
