@@ -31,6 +31,7 @@ enum Attribute : uint8_t {
 };
 constexpr uint32_t kParamSizeShift = 18;
 constexpr uint32_t kNoRegisterBound = 255;
+constexpr uint32_t kRegistersMax = 255;  // of a thread (CUDA C++ programming guide, compute capabilities)
 constexpr uint32_t kNoStackBound = ~uint32_t{0};
 constexpr uint32_t kParamsMax = 4096;  // parameters are at most 32,764 bytes (CUDA programming guide)
 
@@ -101,7 +102,13 @@ absl::Status ModuleReader::ApplyModuleRecord(uint8_t attribute, ByteView payload
   // Records about callees inside a kernel's code are about their own frames: the kernel's stack covers them.
   if (index == kNoFunction || main_symbols_[index] != symbol) return absl::OkStatus();
   Function& function = module_.functions[index];
-  if (attribute == kRegCount) function.registers = value;
+  if (attribute == kRegCount) {
+    if (value > kRegistersMax) {
+      return BadBytes(elf_.name(), payload.base(), "a function has more registers than a thread can have",
+                      absl::StrCat(value), absl::StrCat("at most ", kRegistersMax));
+    }
+    function.registers = value;
+  }
   if (attribute == kFrameSize) function.local_bytes = value;
   if (attribute == kMinStackSize) {
     function.stack_unbounded = value == kNoStackBound;

@@ -142,6 +142,21 @@ TEST(CubinFaults, InfoRecordsThatAreCutOffOrOfAnUnknownForm) {
               module_info + 4);
 }
 
+TEST(CubinFaults, MoreRegistersThanAThreadCanHave) {
+  const Damaged whole(kFixture);
+  const uint64_t info = whole.Contents(".nv.info");
+  const uint64_t size = whole.Get<uint64_t>(whole.Header(".nv.info") + kSectionSize);
+  for (uint64_t at = info; at < info + size;) {
+    const bool has_payload = whole.Get<uint8_t>(at) == 4;
+    if (whole.Get<uint8_t>(at + 1) == 0x2f) {
+      ExpectFault(Damaged(kFixture).Put<uint32_t>(at + 8, 0xffffffff), "more registers", at + 4);
+      return;
+    }
+    at += 4 + (has_payload ? whole.Get<uint16_t>(at + 2) : 0);
+  }
+  FAIL() << "no record of registers";
+}
+
 TEST(CubinFaults, IndirectBranchesOutsideTheCode) {
   const Damaged whole(kFixture);
   const uint64_t info = whole.Contents(".nv.info.pick");
