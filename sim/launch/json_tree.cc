@@ -176,6 +176,13 @@ class TreeBuilder {
   Fault fault_;
 };
 
+absl::Status TooLarge(const std::string& name) {
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    {.file = name,
+                     .expected = absl::StrCat("at most ", kMaxFileBytes, " bytes"),
+                     .message = "the file is too large; data belongs in raw files (init \"file\")"});
+}
+
 }  // namespace
 
 std::string Describe(const JsonNode& node) {
@@ -199,6 +206,7 @@ std::string Describe(const JsonNode& node) {
 }
 
 absl::StatusOr<JsonNode> ParseJson(std::string_view text, const std::string& name) {
+  if (text.size() > kMaxFileBytes) return TooLarge(name);  // the tree takes many times the text's memory
   Position position;
   TreeBuilder builder(name, position);
   const CountingIterator first(text.data(), &position);
@@ -228,12 +236,7 @@ absl::StatusOr<std::string> ReadJsonText(const std::string& path) {
                       {.file = path, .message = "the file cannot be read"});
   }
   text.resize(static_cast<size_t>(in.gcount()));
-  if (text.size() > kMaxFileBytes) {
-    return InputError(absl::StatusCode::kInvalidArgument,
-                      {.file = path,
-                       .expected = absl::StrCat("at most ", kMaxFileBytes, " bytes"),
-                       .message = "the file is too large; data belongs in raw files (init \"file\")"});
-  }
+  if (text.size() > kMaxFileBytes) return TooLarge(path);
   return text;
 }
 

@@ -144,6 +144,10 @@ class Comparison {
     }
   }
 
+  void NothingToCompare() {
+    Add("outputs", "", "at least one output", "the reference has no output to compare with");
+  }
+
   absl::Status Finish() const {
     if (faults_.empty()) return absl::OkStatus();
     const std::string summary =
@@ -207,6 +211,7 @@ absl::Status CompareWithReference(const LaunchResult& result, Compare compare,
                                   const ReferenceCase& reference) {
   if (compare == Compare::kNone) return absl::OkStatus();
   Comparison comparison(result, compare);
+  if (reference.outputs.empty()) comparison.NothingToCompare();
   for (const ReferenceOutput& output : reference.outputs) comparison.Output(output);
   return comparison.Finish();
 }

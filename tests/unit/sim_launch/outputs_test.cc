@@ -129,6 +129,7 @@ TEST(CompareWithReference, AnEmptyComparisonIsNoAgreement) {
   const LaunchResult result = {"one", "k", {Summary<float>("y", DataType::kF32, {1.0f})}};
   EXPECT_FALSE(CompareWithReference(result, Compare::kExact, Reference("{}")).ok());
   EXPECT_FALSE(CompareWithReference(result, Compare::kApprox, Reference("{}")).ok());
+  EXPECT_FALSE(CompareWithReference(result, Compare::kExact, {.id = "one", .outputs = {}}).ok());
   EXPECT_FALSE(CompareWithReference(result, Compare::kApprox, Reference(R"({"head":[1,1]})")).ok());
   EXPECT_FALSE(CompareWithReference({"one", "k", {}}, Compare::kApprox, Reference(R"({"head":[1]})")).ok());
 }

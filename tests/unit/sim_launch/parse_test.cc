@@ -219,6 +219,13 @@ TEST(ParseLaunches, TheDocumentedExampleIsALaunchFile) {
   EXPECT_EQ(file->launches[0].buffers.size(), 2u);
 }
 
+TEST(ParseLaunches, ATextOfMoreThanSixteenMebibytesIsNotRead) {
+  const std::string text = "{\"kernel\":\"k\"}" + std::string(size_t{16} << 20, ' ');
+  const auto file = ParseLaunches(text, {.name = "l.json", .folder = {}});
+  ASSERT_EQ(file.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(FaultsOf(file.status())[0].message, HasSubstr("too large"));
+}
+
 TEST(Select, KeepsTheOrderAskedForAndNamesTheNearestIds) {
   const auto file = Parse(R"({"launches":[
     {"id":"vector_add","kernel":"k","grid":[1],"block":[1],"args":[]},
