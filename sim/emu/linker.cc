@@ -69,18 +69,19 @@ class Linker {
     return absl::OkStatus();
   }
 
-  // Address of a symbol: code, global memory, or offset in a constant bank.
-  std::optional<uint64_t> Value(const std::string& symbol) {
-    if (const cubin::Function* f = module_.Find(symbol); f != nullptr) return uint64_t{Place(*f)} * 16;
-    for (const cubin::Variable& v : module_.variables) {
-      if (v.name == symbol) return v.in_constant ? v.offset : values_.globals_base + v.offset;
+  // Address of a relocation's symbol: code, global memory, or offset in a constant bank. By place: local
+  // names ($str of two objects that were linked) may repeat.
+  std::optional<uint64_t> Value(const cubin::Relocation& r) {
+    switch (r.place) {
+      case cubin::SymbolPlace::kFunction:
+        return uint64_t{Place(module_.functions[r.target_index])} * 16 + r.target_offset;
+      case cubin::SymbolPlace::kGlobal:
+        return values_.globals_base + r.target_offset;
+      case cubin::SymbolPlace::kConstant:
+        return r.target_offset;
+      default:
+        return std::nullopt;
     }
-    for (const Placed& p : code_.placed) {
-      for (const cubin::CodeSymbol& s : p.function->symbols) {
-        if (s.name == symbol) return uint64_t{p.first} * 16 + s.offset;
-      }
-    }
-    return std::nullopt;
   }
 
   absl::Status Fail(const std::string& where, const cubin::Relocation& r, const char* why) const {
@@ -91,11 +92,16 @@ class Linker {
                        .message = absl::StrFormat("relocation type %d at +0x%x: %s", r.type, r.offset, why)});
   }
 
+  static const char* NoValue(const cubin::Relocation& r) {
+    if (r.place == cubin::SymbolPlace::kUndefined) return "the symbol is not in this file";
+    return "the symbol is neither code nor a global or constant variable";
+  }
+
   absl::Status RelocateCode(const Placed& placed) {
     const cubin::Function& function = *placed.function;
     for (const cubin::Relocation& r : function.code_relocations) {
-      const std::optional<uint64_t> value = Value(r.symbol);
-      if (!value.has_value()) return Fail(function.name, r, "the symbol is not in this file");
+      const std::optional<uint64_t> value = Value(r);
+      if (!value.has_value()) return Fail(function.name, r, NoValue(r));
       if (r.offset + 16 > function.code.size()) return Fail(function.name, r, "outside the code");
       if (!ApplyToCode(r, *value + static_cast<uint64_t>(r.addend), uint64_t{placed.first} * 16 + r.offset)) {
         return Fail(function.name, r, "the emulator's linker does not know this type");
@@ -108,12 +114,16 @@ class Linker {
 
   absl::Status RelocateData(const std::string& where, const cubin::Relocation& r,
                             std::vector<uint8_t>* bytes) {
-    constexpr uint32_t kCuda32 = 1, kCuda64 = 2;
-    const std::optional<uint64_t> value = Value(r.symbol);
-    if (!value.has_value()) return Fail(where, r, "the symbol is not in this file");
-    if (r.type != kCuda32 && r.type != kCuda64)
+    constexpr uint32_t kAbs32 = 1;
+    const bool generic = r.type == cubin::kRelocGeneric64;
+    const std::optional<uint64_t> value = Value(r);
+    if (!value.has_value()) return Fail(where, r, NoValue(r));
+    if (r.type != kAbs32 && r.type != cubin::kRelocAbs64 && !generic)
       return Fail(where, r, "the emulator's linker does not know this type");
-    const size_t size = r.type == kCuda64 ? 8 : 4;
+    // Global addresses are their own generic addresses; only bank 0 has a generic window here.
+    if (generic && r.place != cubin::SymbolPlace::kGlobal)
+      return Fail(where, r, "only global variables have generic addresses here");
+    const size_t size = r.type == kAbs32 ? 4 : 8;
     if (r.offset > bytes->size() || bytes->size() - r.offset < size)
       return Fail(where, r, "outside the section");
     const uint64_t sum = *value + static_cast<uint64_t>(r.addend);

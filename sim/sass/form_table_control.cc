@@ -85,6 +85,7 @@ const Row kUniform[] = {
     {Op::kUsgxt, "u09a/28", "D A B:u", "cw@75 fmt@73"},
     {Op::kUbmsk, "u09b/28", "D A B:u", "cw@75"},
     {Op::kUflo, "u0bd/2", "D Pu:? B:i", "fmt@73 sh@74"},
+    {Op::kUbrev, "u0be/2", "D B"},
     {Op::kUpopc, "u0bf/2", "D B:i"},
     {Op::kUplop3, "u089c", "Pu Pv Pp Pq Pr Lut=I76:72+66:64 Lut2", ".LUT"},
 };

@@ -169,6 +169,10 @@ TEST(AluUniform, LogicAndComparisons) {
   EXPECT_EQ(ur(5), 2u);
   ASSERT_TRUE(lab.Run(0x00000004000572bd, 0x000fe200080e0000).ok());
   EXPECT_EQ(ur(5), 8u);
+  // UBREV UR4, UR5 (the first lane of a vote: UBREV, then UFLO.SH)
+  ur(5) = 0x00000140;
+  ASSERT_TRUE(lab.Run(0x00000005000472be, 0x000fe20008000000).ok());
+  EXPECT_EQ(ur(4), 0x02800000u);
   ur(4) = 0x1236;
   ASSERT_TRUE(lab.Run(0x0000000304067892, 0x000fe2000f8ec03f).ok());
   EXPECT_EQ(ur(6), 2u);

@@ -1,0 +1,74 @@
+// Addresses that the linker fills in.
+#include "sim/emu/linker.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/unit/sim_emu/code_builder.h"
+
+namespace sm89::emu {
+namespace {
+
+constexpr uint64_t kGlobalsBase = 0x7e1000000000;
+
+// Two global variables of one name, as two linked objects bring them, at 0 and 16.
+cubin::Module TwoStrings() {
+  CodeBuilder b;
+  b.Exit();
+  cubin::Module m = b.Build();
+  m.globals.assign(32, 0);
+  m.variables = {{.name = "$str", .offset = 0, .size_bytes = 8},
+                 {.name = "$str", .offset = 16, .size_bytes = 8}};
+  return m;
+}
+
+cubin::Relocation Pointer(uint32_t type, uint64_t at, uint64_t target, int64_t addend) {
+  return {.offset = at,
+          .type = type,
+          .symbol = "$str",
+          .addend = addend,
+          .place = cubin::SymbolPlace::kGlobal,
+          .target_offset = target};
+}
+
+uint64_t At(const std::vector<uint8_t>& bytes, size_t offset) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + offset, 8);
+  return value;
+}
+
+TEST(LinkCode, PointersInGlobalMemoryGoByPlaceNotByName) {
+  cubin::Module m = TwoStrings();
+  m.global_relocations = {Pointer(cubin::kRelocGeneric64, 8, 16, 4), Pointer(cubin::kRelocAbs64, 24, 0, 0)};
+  ConstantBanks banks;
+  const auto linked = LinkCode(m, m.functions[0], {.globals_base = kGlobalsBase}, &banks);
+  ASSERT_TRUE(linked.ok()) << linked.status();
+  EXPECT_EQ(At(linked->globals, 8), kGlobalsBase + 20);
+  EXPECT_EQ(At(linked->globals, 24), kGlobalsBase);
+}
+
+TEST(LinkCode, PointersInConstantMemoryAreFilledIn) {
+  cubin::Module m = TwoStrings();
+  m.functions[0].constant_relocations[3] = {Pointer(cubin::kRelocGeneric64, 0, 16, 8)};
+  ConstantBanks banks;
+  banks[3].assign(8, 0);
+  const auto linked = LinkCode(m, m.functions[0], {.globals_base = kGlobalsBase}, &banks);
+  ASSERT_TRUE(linked.ok()) << linked.status();
+  EXPECT_EQ(At(banks[3], 0), kGlobalsBase + 24);
+}
+
+TEST(LinkCode, GenericAddressOfAConstantIsRefused) {
+  cubin::Module m = TwoStrings();
+  cubin::Relocation r = Pointer(cubin::kRelocGeneric64, 8, 0, 0);
+  r.place = cubin::SymbolPlace::kConstant;
+  m.global_relocations = {r};
+  ConstantBanks banks;
+  const auto linked = LinkCode(m, m.functions[0], {.globals_base = kGlobalsBase}, &banks);
+  EXPECT_EQ(linked.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(linked.status().message()), testing::HasSubstr("only global variables"));
+}
+
+}  // namespace
+}  // namespace sm89::emu
