@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -15,8 +14,6 @@
 
 namespace sm89 {
 namespace {
-
-using Json = nlohmann::json;  // keys sorted: one program, one text
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, const std::string& what) {
   std::error_code error;
@@ -45,12 +42,75 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, const std::string&
   return bytes;
 }
 
-Json FilesJson(const std::map<std::string, std::string>& files) {
-  Json json = Json::object();
-  for (const auto& [name, bytes] : files) {
-    json[name] = Json::binary(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+// CBOR items appended to a package: an encoder of its own, since a package may be as large as half of memory.
+class Encoder {
+ public:
+  explicit Encoder(std::string* out) : out_(*out) {}
+
+  void Number(uint64_t value) { Head(kUnsigned, value); }
+  void Text(std::string_view text) { Append(kText, text); }
+  void Array(const std::vector<std::string>& texts) {
+    Head(kArray, texts.size());
+    for (const std::string& text : texts) Text(text);
   }
-  return json;
+  void Files(const std::map<std::string, std::string>& files) {
+    Map(files.size());
+    for (const auto& [name, bytes] : files) {
+      Text(name);
+      Append(kBytes, bytes);
+    }
+  }
+  void Map(uint64_t size) { Head(kMap, size); }
+
+ private:
+  enum Major : uint8_t { kUnsigned = 0, kBytes = 2, kText = 3, kArray = 4, kMap = 5 };  // RFC 8949, 3.1
+
+  void Append(Major major, std::string_view bytes) {
+    Head(major, bytes.size());
+    out_.append(bytes);
+  }
+  // The shortest form: below 24 in the first byte, else 24, 25, 26, 27 there and 1, 2, 4, 8 bytes behind it.
+  void Head(Major major, uint64_t value) {
+    if (value < 24) {
+      out_.push_back(static_cast<char>(major << 5 | value));
+      return;
+    }
+    const int power = value <= UINT8_MAX ? 0 : value <= UINT16_MAX ? 1 : value <= UINT32_MAX ? 2 : 3;
+    out_.push_back(static_cast<char>(major << 5 | (24 + power)));
+    for (int shift = (8 << power) - 8; shift >= 0; shift -= 8) {
+      out_.push_back(static_cast<char>(value >> shift));
+    }
+  }
+
+  std::string& out_;
+};
+
+std::string Encode(const Program& program, std::string_view name, std::string_view launch_name) {
+  size_t bytes = program.launch_text.size() + 1024;
+  for (const auto* files : {&program.modules, &program.raw_files}) {
+    for (const auto& [file, content] : *files) bytes += file.size() + content.size() + 16;
+  }
+  std::string package(kProgramMagic);
+  package.reserve(bytes);
+  Encoder encoder(&package);
+  encoder.Map(8);
+  encoder.Text("arch");
+  encoder.Number(program.arch);
+  encoder.Text("cases");
+  encoder.Array(program.cases);
+  encoder.Text("launch_name");
+  encoder.Text(launch_name);
+  encoder.Text("launch_text");
+  encoder.Text(program.launch_text);
+  encoder.Text("modules");
+  encoder.Files(program.modules);
+  encoder.Text("name");
+  encoder.Text(name);
+  encoder.Text("raw_files");
+  encoder.Files(program.raw_files);
+  encoder.Text("version");
+  encoder.Number(kProgramVersion);
+  return package;
 }
 
 absl::Status WrongPair(const ProgramPaths& paths, const std::string& expected, const std::string& why) {
@@ -116,19 +176,7 @@ absl::StatusOr<Program> CollectProgram(const ProgramPaths& paths) {
 }
 
 std::string EncodeProgram(const Program& program) {
-  Json json;
-  json["version"] = kProgramVersion;
-  json["name"] = program.name;
-  json["arch"] = program.arch;
-  json["launch_name"] = program.launch_name;
-  json["launch_text"] = program.launch_text;
-  json["cases"] = program.cases;
-  json["modules"] = FilesJson(program.modules);
-  json["raw_files"] = FilesJson(program.raw_files);
-  const std::vector<uint8_t> body = Json::to_cbor(json);
-  std::string bytes(kProgramMagic);
-  bytes.append(body.begin(), body.end());
-  return bytes;
+  return Encode(program, program.name, program.launch_name);
 }
 
 absl::StatusOr<Program> ReadProgramFile(const std::string& path) {
@@ -142,11 +190,6 @@ bool IsProgramFile(const std::string& path) {
   return in.read(head, sizeof head) && std::string_view(head, sizeof head) == kProgramMagic;
 }
 
-std::string ProgramDigest(const Program& program) {
-  Program nameless = program;
-  nameless.name.clear();
-  nameless.launch_name.clear();
-  return Sha256Hex(EncodeProgram(nameless));
-}
+std::string ProgramDigest(const Program& program) { return Sha256Hex(Encode(program, "", "")); }
 
 }  // namespace sm89

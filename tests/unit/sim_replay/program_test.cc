@@ -115,6 +115,32 @@ TEST(ProgramPackage, BytesAreThoseOfTheDocument) {
   EXPECT_EQ(EncodeProgram(program), expected);
 }
 
+// Lengths of every size, as a general encoder writes them (its maps are sorted).
+TEST(ProgramPackage, LengthsAreInTheirShortestForm) {
+  for (const size_t size : {0, 23, 24, 255, 256, 65'535, 65'536}) {
+    Program program = Full();
+    program.launch_text = std::string(size, 't');
+    program.raw_files["x"] = std::string(size, 'b');
+    program.cases.assign(size % 300, "case");
+    Json files = Json::object(), modules = Json::object();
+    for (const auto& [name, bytes] : program.raw_files) {
+      files[name] = Json::binary(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+    }
+    for (const auto& [name, bytes] : program.modules) {
+      modules[name] = Json::binary(std::vector<uint8_t>(bytes.begin(), bytes.end()));
+    }
+    const std::vector<uint8_t> body = Json::to_cbor({{"version", 1},
+                                                     {"name", program.name},
+                                                     {"arch", program.arch},
+                                                     {"launch_name", program.launch_name},
+                                                     {"launch_text", program.launch_text},
+                                                     {"cases", program.cases},
+                                                     {"modules", modules},
+                                                     {"raw_files", files}});
+    EXPECT_TRUE(EncodeProgram(program) == "SM89PRG\n" + std::string(body.begin(), body.end())) << size;
+  }
+}
+
 TEST(ProgramPackage, DamageIsRefusedByName) {
   const std::string whole = EncodeProgram(Full());
   struct Row {
