@@ -403,6 +403,35 @@ TEST_F(CubinCommand, ATextureKernelIsRefusedByName) {
   }
 }
 
+// PTX by way of ptxas, and a kernel that reads shared memory which nobody wrote.
+TEST_F(CubinCommand, WarningsAreCountedAndDoNotEndTheRun) {
+  const std::string ptx =
+      Write("peek.ptx",
+            ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry peek(.param .u64 out) {\n"
+            "  .reg .b32 %r<3>;\n  .reg .b64 %rd<4>;\n  .shared .align 4 .b8 s[256];\n"
+            "  ld.param.u64 %rd1, [out];\n  mov.u32 %r1, %tid.x;\n  mul.wide.u32 %rd2, %r1, 4;\n"
+            "  mov.u64 %rd3, s;\n  add.u64 %rd3, %rd3, %rd2;\n  ld.shared.u32 %r2, [%rd3];\n"
+            "  add.u64 %rd1, %rd1, %rd2;\n  st.global.u32 [%rd1], %r2;\n  ret;\n}\n");
+  const std::string launch = Write("l.json", R"({"kernel": "peek", "grid": [1], "block": [64], "args": [
+      {"buffer": "out", "dtype": "u32", "count": 64, "init": "iota", "output": true}]})");
+  const Outcome outcome = Run({"run", "--cubin", ptx, "--launch", launch, "--json", File("r.json")});
+  if (outcome.err.find("ptxas, which is not here") != std::string::npos) {
+    EXPECT_EQ(outcome.code, kExitBadInput);
+    GTEST_SKIP() << "ptxas is not on PATH";
+  }
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("sm89-cubin: peek: warning: uninitialised load of 4 bytes at shared"));
+  EXPECT_THAT(outcome.err, HasSubstr("sm89-cubin: peek: warning: 54 more findings of the memory checker\n"));
+  const Json run = Json::parse(ReadFile(File("r.json")))["cases"][0];
+  EXPECT_EQ(run["ok"], true);
+  EXPECT_EQ(run["findings_total"], 64);
+  EXPECT_EQ(run["findings"].size(), 64u);
+  EXPECT_EQ(run["outputs"]["out"]["sum"], 0) << "such reads give 0";
+  const Outcome sim = Sim({"--cubin", ptx, "--launch", launch});
+  EXPECT_EQ(sim.code, kExitOk) << sim.err;
+  EXPECT_THAT(sim.err, HasSubstr("sm89-sim: peek: warning: 54 more findings"));
+}
+
 TEST(FindingsText, OneLineAWarningAndTheRestCounted) {
   std::ostringstream err;
   PrintFindings("sm89-cubin", "case", {"first", "second"}, 5, absl::OkStatus(), err);
