@@ -170,6 +170,12 @@ int ExitCodeOfRun(const RunReport& report) {
   return kExitInternal;
 }
 
+void PrintAllFindings(const Emulation& emulation, const absl::Status& status, std::ostream& err) {
+  for (const LaunchOutcome& outcome : emulation.outcomes()) {
+    PrintFindings("sm89-sim", outcome.result.id, outcome.findings, outcome.num_findings, status, err);
+  }
+}
+
 // Findings of the memory checker, and the kept trace sealed.
 absl::Status FinishProgram(const SimCommandOptions& options, const Emulation& emulation,
                            const SimCommandIo& io) {
@@ -179,9 +185,7 @@ absl::Status FinishProgram(const SimCommandOptions& options, const Emulation& em
   } else if (!options.keep_trace.empty()) {
     status = emulation.source()->FinishKept().status();
   }
-  for (const LaunchOutcome& outcome : emulation.outcomes()) {
-    PrintFindings("sm89-sim", outcome.result.id, outcome.findings, outcome.num_findings, status, io.err);
-  }
+  PrintAllFindings(emulation, status, io.err);
   return status;
 }
 
@@ -200,8 +204,10 @@ absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io
   ASSIGN_OR_RETURN(const std::unique_ptr<Simulator> simulator,
                    Prepare(options, std::move(config), io, progress, &emulation));
   const Clock::time_point start = Clock::now();
-  RETURN_IF_ERROR(Simulate(simulator.get(), options, io, progress));
+  const absl::Status simulated = Simulate(simulator.get(), options, io, progress);
   progress->Finish();
+  if (!simulated.ok() && emulation != nullptr) PrintAllFindings(*emulation, simulated, io.err);
+  RETURN_IF_ERROR(simulated);
   const RunReport report = simulator->Report();
   if (emulation != nullptr) RETURN_IF_ERROR(FinishProgram(options, *emulation, io));
   RETURN_IF_ERROR(WriteResults(report, options, SecondsSince(start), outputs, io.out));

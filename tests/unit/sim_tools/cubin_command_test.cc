@@ -430,6 +430,13 @@ TEST_F(CubinCommand, WarningsAreCountedAndDoNotEndTheRun) {
   const Outcome sim = Sim({"--cubin", ptx, "--launch", launch});
   EXPECT_EQ(sim.code, kExitOk) << sim.err;
   EXPECT_THAT(sim.err, HasSubstr("sm89-sim: peek: warning: 54 more findings"));
+  // The same before a fault that ends the run: 32 lanes have read, the first one writes outside.
+  const std::string too_small = Write("s.json", R"({"kernel": "peek", "grid": [1], "block": [32], "args": [
+      {"buffer": "out", "dtype": "u32", "count": 8, "init": "iota", "output": true}]})");
+  const Outcome ended = Sim({"--cubin", ptx, "--launch", too_small});
+  EXPECT_EQ(ended.code, kExitBadInput);
+  EXPECT_THAT(ended.err, HasSubstr("warning: 22 more findings"));
+  EXPECT_THAT(ended.err, HasSubstr("sm89-sim: error: out-of-bounds store"));
 }
 
 TEST(FindingsText, OneLineAWarningAndTheRestCounted) {
