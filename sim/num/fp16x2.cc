@@ -57,8 +57,8 @@ uint32_t ApplySwizzle(uint32_t value, Swizzle swizzle) {
       return low | (low << 16);
     case Swizzle::kH1H1:
       return high | (high << 16);
-    case Swizzle::kH0NH1:
-      return value ^ 0x80000000u;
+    case Swizzle::kH0NH1:  // the names put the high half first: -H1 goes low, as i * (re, im) does
+      return low << 16 | (high ^ 0x8000u);
   }
   return value;
 }
