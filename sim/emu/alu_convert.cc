@@ -277,6 +277,7 @@ Handler ChooseConvert(const Instruction& inst, Compiled* c) {
       return ChoosePackFloats(inst, c);
     case Op::kI2i:
     case Op::kI2ip:
+      if (inst.Get(Field::kHalfSel) != 0) return nullptr;  // a half of C: not met
       c->mod = {kPackBits[dst & 7], dst & 1, 0, 0};
       return inst.op == Op::kI2i ? SaturateInt : PackInts;
     case Op::kF2ip:

@@ -190,7 +190,8 @@ Handler ChooseHalf(const Instruction& inst, Compiled* c) {
     case Op::kHmul2:
       return Multiply;
     case Op::kHfma2:
-      return MultiplyAdd;
+      // What a predicate operand does is not known; ptxas writes none.
+      return c->p.index != 7 || c->p.inv ? nullptr : MultiplyAdd;
     case Op::kHmnmx2:
       c->mod = {inst.Get(Field::kFtz), inst.Get(Field::kNan), inst.Get(Field::kXorSign), 0};
       return MinOrMax;

@@ -134,11 +134,14 @@ Handler ChooseMma(const Instruction& inst, Compiled* c) {
   if (const sass::Operand* id = inst.Find(sass::Slot::kExtract))
     desc.selector = static_cast<uint8_t>(id->value);
   if (!TypesOf(inst, &desc) || !num::IsSupported(desc)) return nullptr;
-  // Not met in what ptxas writes: negated operands, metadata by register offset, uniform or constant sources.
+  // Not met in what ptxas writes: negated operands, metadata by register offset, uniform or constant sources,
+  // B by rows, a predicate operand.
   for (const Src& s : c->src) {
     if (s.neg || s.abs || s.kind == Src::Kind::kFixed || s.kind == Src::Kind::kUniform) return nullptr;
   }
-  if (inst.Get(Field::kMmaSparseFmt) != 0) return nullptr;
+  if (inst.Get(Field::kMmaSparseFmt) != 0 || inst.Get(Field::kMmaColB, 1) != 1) return nullptr;
+  const sass::Operand* enable = inst.Find(sass::Slot::kPnz);
+  if (enable != nullptr && (!enable->IsZeroReg() || enable->inv)) return nullptr;
   if (RegsOf(inst, sass::Slot::kA) != num::RegsOf(desc, Matrix::kA) ||
       RegsOf(inst, sass::Slot::kB) != num::RegsOf(desc, Matrix::kB) ||
       RegsOf(inst, sass::Slot::kC) != num::RegsOf(desc, Matrix::kC) ||

@@ -229,7 +229,7 @@ absl::Status CompileBarrierRegister(const sass::Instruction& inst, Compiled* c, 
 
 absl::Status CompileBmov(const sass::Instruction& inst, Compiled* c) {
   const sass::Operand* state = inst.Find(Slot::kCbu);
-  if (state == nullptr || state->index >= kConvergenceBarriers) {
+  if (state == nullptr || state->index >= kConvergenceBarriers || inst.Get(Field::kPquad) != 0) {
     return absl::UnimplementedError(absl::StrCat(sass::PrintOpcode(inst), " of that state"));
   }
   c->mod[0] = state->index;

@@ -339,6 +339,7 @@ Choice Stores() {
 }
 
 absl::Status CompileAccess(const sass::Instruction& inst, const Choice& choice, Compiled* c) {
+  if (c->pu != 7) return absl::UnimplementedError(sass::PrintOpcode(inst));  // LDG with a result predicate
   const uint32_t size = inst.Get(Field::kMemSize) & 7;
   const Handler handlers[] = {choice.u8, choice.s8, choice.u16, choice.s16,
                               choice.b4, choice.b8, choice.b16, choice.b16};
