@@ -8,6 +8,7 @@
 // records and findings. SEMANTICS.md says what each mnemonic does. Not thread-safe; one thread an Emulator.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -26,6 +27,8 @@ namespace sm89::emu {
 struct EmuOptions {
   // Warp instructions of the whole launch; more: RESOURCE_EXHAUSTED. 0 = no bound.
   uint64_t max_warp_instructions = 0;
+  // Polled many times a CTA: true ends the run with CANCELLED. May be null.
+  const std::atomic<bool>* cancel = nullptr;
   // Findings that are kept; the rest are only counted.
   uint32_t max_findings = 100;
   // Report reads of shared and local bytes that nobody wrote.
@@ -87,6 +90,8 @@ class TraceSink {
   virtual void RecordSharedSide(std::span<const uint64_t> offsets) { (void)offsets; }
   // CTA `cta` has no more records.
   virtual void EndCta(uint64_t cta) = 0;
+  // Asked many times a CTA: an error ends the run, which gives it back.
+  virtual absl::Status status() const { return absl::OkStatus(); }
 };
 
 // One static instruction as the emulator numbers them: the kernel's first, then those of the functions that

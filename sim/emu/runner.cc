@@ -151,6 +151,10 @@ void Runner::Turn(Warp* warp, uint32_t budget) {
 
 absl::Status Runner::CheckTurn() const {
   if (m_.failed) return absl::FailedPreconditionError(m_.failure);
+  if (m_.options->cancel != nullptr && m_.options->cancel->load(std::memory_order_relaxed)) {
+    return absl::CancelledError("interrupted");
+  }
+  if (m_.sink != nullptr) RETURN_IF_ERROR(m_.sink->status());
   const uint64_t limit = m_.options->max_warp_instructions;
   if (limit == 0 || m_.executed < limit || m_.cta->live_warps == 0) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(

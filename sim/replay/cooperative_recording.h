@@ -23,7 +23,7 @@ class CooperativeRecording : public emu::TraceSink {
   void EndCta(uint64_t) override {}
 
   // RESOURCE_EXHAUSTED when the records took more than they may.
-  const absl::Status& status() const { return status_; }
+  absl::Status status() const override { return status_; }
   // Adds CTA `index`'s records to `recorder` and forgets them.
   absl::Status Replay(uint64_t index, CtaRecorder* recorder);
 

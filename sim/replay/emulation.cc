@@ -26,7 +26,7 @@ class RecorderSink : public emu::TraceSink {
     status_ = recorder_.Add(warp, {.static_id = inst_index, .mask = executed, .addresses = addresses});
   }
   void EndCta(uint64_t) override {}
-  const absl::Status& status() const { return status_; }
+  absl::Status status() const override { return status_; }
 
  private:
   CtaRecorder& recorder_;
@@ -122,6 +122,7 @@ void EmulationImpl::AddMarks(TraceSetInfo* info) const {
 
 absl::Status EmulationImpl::Prepare(const Program& program, const EmulationOptions& options) {
   options_ = options;
+  options_.emu.cancel = options.cancel;
   ASSIGN_OR_RETURN(loaded_, LoadProgram(program));
   LiveTrace trace;
   trace.info.name = program.name;

@@ -41,7 +41,7 @@ struct EmulationOptions {
   emu::EmuOptions emu;
   RecorderLimits recorder;
   std::string keep_trace;  // path of a compact trace of what was executed; empty = none
-  // Polled before each CTA: true ends the execution with CANCELLED. May be null.
+  // Polled many times a CTA: true ends the execution with CANCELLED. May be null.
   const std::atomic<bool>* cancel = nullptr;
 };
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <random>
 #include <string>
 
@@ -162,6 +163,13 @@ TEST(ControlFlow, EndlessLoopMeetsTheLimit) {
   EXPECT_EQ(
       status.message(),
       "kernel k executed 1000 warp instructions, the limit, and had not ended (CTA (0,0,0) was running)");
+}
+
+TEST(ControlFlow, EndlessLoopCanBeCancelled) {
+  CodeBuilder b;
+  b.Label("loop").Bra("loop").Exit();
+  const std::atomic<bool> cancel = true;
+  EXPECT_EQ(RunToError(b, MakeLaunch(1, 64, 64), {.cancel = &cancel}).code(), absl::StatusCode::kCancelled);
 }
 
 TEST(ControlFlow, LimitThatIsJustEnoughIsEnough) {

@@ -68,6 +68,23 @@ TEST(TraceSink, IsNotToldOfAnInstructionThatIsNone) {
   EXPECT_EQ(notes.text, "cta 0\n00 ffffffff\n");
 }
 
+class Full : public Notes {
+ public:
+  absl::Status status() const override {
+    return records < 1000 ? absl::OkStatus() : absl::ResourceExhaustedError("full");
+  }
+};
+
+TEST(TraceSink, ThatIsFullEndsAKernelThatDoesNot) {
+  CodeBuilder b;
+  b.Label("loop").Nop().Bra("loop").Exit();
+  const cubin::Module m = b.Build();
+  auto emulator = Emulator::Create(m, MakeLaunch(1, 32, 32), {});
+  ASSERT_TRUE(emulator.ok()) << emulator.status();
+  Full full;
+  EXPECT_EQ((*emulator)->RunAll(&full), absl::ResourceExhaustedError("full"));
+}
+
 TEST(TraceSink, CostsNothingOfTheResult) {
   CodeBuilder b;
   b.Tid(3).Mov(7, 4).Address(8, 3, 7, 1).Stg(8, 3).Exit();
