@@ -142,8 +142,8 @@ TEST_F(SimCommandTest, BadInputIsRefusedBeforeAnythingIsWritten) {
 }
 
 TEST_F(SimCommandTest, SettingsMayBeOverriddenOneByOne) {
-  const Outcome outcome =
-      RunSmall({"--set", "gpgpu_n_clusters=2", "--set", "gpgpu_sm89_slices_per_channel=1", "--json", Out("sets.json")});
+  const Outcome outcome = RunSmall({"--set", "gpgpu_n_clusters=2", "--set", "gpgpu_sm89_slices_per_channel=1",
+                                    "--json", Out("sets.json")});
   ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
   const auto json = nlohmann::json::parse(ReadFile(Out("sets.json")));
   EXPECT_EQ(json["config"]["num_sms"], 2);
