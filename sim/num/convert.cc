@@ -1,9 +1,8 @@
 #include "sim/num/convert.h"
 
-#include "sim/num/fp32.h"
-
 #include <bit>
 
+#include "sim/num/fp32.h"
 #include "sim/num/half.h"
 #include "sim/num/softfloat.h"
 

@@ -31,10 +31,10 @@ inline std::vector<uint64_t> Specials(const std::string& cls) {
             0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff, 0x3f7fffff, 0x4b000001, 0xcf000000, 0x40490fdb};
   }
   if (cls == "f64") {
-    return {0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000,
-            0xfff0000000000000, 0x7ff8000000000001, 0xfff4000000000003, 0x0000000000000001, 0x800fffffffffffff,
-            0x0010000000000000, 0x7fefffffffffffff, 0x3fefffffffffffff, 0x4330000000000001, 0xc1e0000000200000,
-            0x400921fb54442d18};
+    return {0x0000000000000000, 0x8000000000000000, 0x3ff0000000000000, 0xbff0000000000000,
+            0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000001, 0xfff4000000000003,
+            0x0000000000000001, 0x800fffffffffffff, 0x0010000000000000, 0x7fefffffffffffff,
+            0x3fefffffffffffff, 0x4330000000000001, 0xc1e0000000200000, 0x400921fb54442d18};
   }
   if (cls == "f16x2") {
     return {0x00008000, 0x3c00bc00, 0x7c00fc00, 0x7e01fd03, 0x000183ff, 0x04007bff, 0x3bff6400, 0xf8004248,
@@ -44,8 +44,21 @@ inline std::vector<uint64_t> Specials(const std::string& cls) {
     return {0x00008000, 0x3f80bf80, 0x7f80ff80, 0x7fc1ffa3, 0x0001807f, 0x00807f7f, 0x3f7f4b00, 0xcf004049,
             0x80010080, 0x3eab3f81, 0xc0a07f7f, 0x00007f80, 0x7f803f80, 0x8080ff7f, 0x3dcc4135, 0x42c8c2c8};
   }
-  return {0,          1,          2,          3,          0x1f,       0x20,       0x7f,       0x80,
-          0xff,       0x7fff,     0xffff8000, 0x7fffffff, 0x80000000, 0xffffffff, 0x8000000080000001,
+  return {0,
+          1,
+          2,
+          3,
+          0x1f,
+          0x20,
+          0x7f,
+          0x80,
+          0xff,
+          0x7fff,
+          0xffff8000,
+          0x7fffffff,
+          0x80000000,
+          0xffffffff,
+          0x8000000080000001,
           0xfffffffffffffff0};
 }
 
@@ -71,11 +84,15 @@ inline uint32_t FragmentWord(const std::string& cls, int warp, uint64_t* state) 
   const uint32_t spread = warp < 8 ? 4 : 12;
   if (warp == 15 || cls == "mma_int") return static_cast<uint32_t>(r);
   if (cls == "mma_f16") {
-    const auto half = [&](uint64_t x) { return (x & 0x83ffu) | ((15 - spread / 2 + (x >> 20) % spread) << 10); };
+    const auto half = [&](uint64_t x) {
+      return (x & 0x83ffu) | ((15 - spread / 2 + (x >> 20) % spread) << 10);
+    };
     return static_cast<uint32_t>(half(r & 0xffffffffu) | half(r >> 32) << 16);
   }
   if (cls == "mma_bf16") {
-    const auto half = [&](uint64_t x) { return (x & 0x807fu) | ((127 - spread / 2 + (x >> 20) % spread) << 7); };
+    const auto half = [&](uint64_t x) {
+      return (x & 0x807fu) | ((127 - spread / 2 + (x >> 20) % spread) << 7);
+    };
     return static_cast<uint32_t>(half(r & 0xffffffffu) | half(r >> 32) << 16);
   }
   if (cls == "mma_f32") {
