@@ -91,6 +91,10 @@ void RunWarpsync(Exec& x, const Compiled& c) {
   Row scratch;
   const Row& named = c.mod[0] != 0 ? scratch : ReadRaw(x, c.src[kSrcB], 0, scratch);
   if (c.mod[0] != 0) scratch.lane.fill(kAllLanes);  // .ALL
+  LaneMask awaited = 0;
+  for (LaneMask m = rest; m != 0; m &= m - 1) awaited |= named.lane[static_cast<size_t>(__builtin_ctz(m))];
+  // Groups that are all here, as tiles of a warp, pass side by side: seen on an H200.
+  if (c.mod[1] == 0 && (awaited & x.machine->warp->live & ~rest) == 0) return;
   while (rest != 0) {
     const LaneMask mask = named.lane[static_cast<size_t>(__builtin_ctz(rest))];
     LaneMask same = 0;
@@ -274,6 +278,7 @@ absl::Status CompileWarpsync(const sass::Instruction& inst, Compiled* c) {
   const bool in_a = inst.Find(Slot::kB) == nullptr && inst.Find(Slot::kA) != nullptr;  // .COLLECTIVE
   if (in_a) c->src[kSrcB] = c->src[kSrcA];
   c->mod[0] = !in_a && inst.Find(Slot::kB) == nullptr;
+  c->mod[1] = in_a;
   c->run = RunWarpsync;
   return absl::OkStatus();
 }

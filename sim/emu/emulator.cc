@@ -25,8 +25,9 @@ constexpr uint32_t kBlockDim = 0x00, kGridDim = 0x0c, kSharedWindow = 0x18, kLoc
                    kStack = 0x28;
 // Environment registers 1 and 2: the cooperative grid's workspace, high word first.
 constexpr uint32_t kWorkspaceHi = 0x8c, kWorkspaceLo = 0x90;
-// Generic address of constant bank 0: code of debug builds reads parameters through it.
-constexpr uint32_t kBankWindow = 0x50;
+// Generic addresses of constant banks 0 (of a __grid_constant__ parameter) and 3 (of a __constant__ variable;
+// debug builds read them so). Read off ptxas's code for such sources.
+constexpr uint32_t kBank0Window = 0x40, kBank3Window = 0x50, kParamWindow90 = 0x198, kBank3Window90 = 0xd0;
 constexpr uint64_t kGridWorkspaceBytes = 4096;
 constexpr uint32_t kStackAlign = 16;
 constexpr uint32_t kMaxLocalBytes = 512 * 1024;  // a thread (CUDA C++ programming guide)
@@ -67,7 +68,10 @@ ConstantBanks BanksOf(const cubin::Module& module, const cubin::Function& f, con
   Put(bank, kSharedWindow, kSharedWindowBase, 8);
   Put(bank, kLocalWindow, kLocalWindowBase, 8);
   Put(bank, kStack, sizes.local_bytes, 4);
-  Put(bank, kBankWindow, kBankWindowBase, 8);
+  const bool sm90 = module.arch >= 90;
+  // On sm_90 the address of the first parameter, before that of the bank.
+  Put(bank, sm90 ? kParamWindow90 : kBank0Window, kBank0WindowBase + (sm90 ? f.param_base : 0), 8);
+  Put(bank, sm90 ? kBank3Window90 : kBank3Window, kBank3WindowBase, 8);
   if (launch.cooperative) {
     Put(bank, kWorkspaceHi, kGridWorkspaceBase >> 32, 4);
     Put(bank, kWorkspaceLo, kGridWorkspaceBase & 0xffffffff, 4);
@@ -168,9 +172,15 @@ absl::Status Emulator::Impl::Prepare() {
   }
   const ConstantBanks banks = BanksOf(*module, *kernel, launch, sizes, params);
   ASSIGN_OR_RETURN(Program built,
-                   Program::Build(*module, *kernel, banks, {.globals_base = kModuleGlobalsBase}));
+                   Program::Build(*module, *kernel, banks,
+                                  {.globals_base = kModuleGlobalsBase, .constants_base = kBank3WindowBase}));
   program = std::make_unique<Program>(std::move(built));
-  machine.memory.Add({.name = "constant bank 0", .base = kBankWindowBase, .bytes = banks.at(0)});
+  machine.memory.Add({.name = "constant bank 0", .base = kBank0WindowBase, .bytes = banks.at(0)});
+  if (const std::span<const uint8_t> constants = program->bank(3); !constants.empty()) {
+    machine.memory.Add({.name = "module constants",
+                        .base = kBank3WindowBase,
+                        .bytes = std::vector<uint8_t>(constants.begin(), constants.end())});
+  }
   RETURN_IF_ERROR(FillMemory());
   for (size_t i = 0; i < launch.buffers.size(); ++i) {
     buffers.push_back(machine.memory.Find(plan.buffers[i].address, 0));

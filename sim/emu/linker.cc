@@ -120,13 +120,15 @@ class Linker {
     if (!value.has_value()) return Fail(where, r, NoValue(r));
     if (r.type != kAbs32 && r.type != cubin::kRelocAbs64 && !generic)
       return Fail(where, r, "the emulator's linker does not know this type");
-    // Global addresses are their own generic addresses; only bank 0 has a generic window here.
-    if (generic && r.place != cubin::SymbolPlace::kGlobal)
-      return Fail(where, r, "only global variables have generic addresses here");
+    // Global addresses are their own generic addresses.
+    const bool constant = r.place == cubin::SymbolPlace::kConstant && r.target_index == 3;
+    if (generic && r.place != cubin::SymbolPlace::kGlobal && !constant)
+      return Fail(where, r, "only variables have generic addresses here");
     const size_t size = r.type == kAbs32 ? 4 : 8;
     if (r.offset > bytes->size() || bytes->size() - r.offset < size)
       return Fail(where, r, "outside the section");
-    const uint64_t sum = *value + static_cast<uint64_t>(r.addend);
+    const uint64_t base = generic && constant ? values_.constants_base : 0;
+    const uint64_t sum = base + *value + static_cast<uint64_t>(r.addend);
     std::memcpy(bytes->data() + r.offset, &sum, size);
     return absl::OkStatus();
   }

@@ -33,7 +33,8 @@ inline constexpr uint32_t kMaxWarpsPerCta = 32;
 // high words of the addresses tell them apart, 16 MiB long (24-bit offsets, as compiled code masks them).
 inline constexpr uint64_t kSharedWindowBase = 0x7e0000000000;
 inline constexpr uint64_t kLocalWindowBase = 0x7e0100000000;
-inline constexpr uint64_t kBankWindowBase = 0x7e0200000000;  // constant bank 0, read through generic loads
+inline constexpr uint64_t kBank0WindowBase = 0x7e0200000000;  // parameters, read through generic loads
+inline constexpr uint64_t kBank3WindowBase = 0x7e0300000000;  // __constant__ variables, likewise
 inline constexpr uint64_t kWindowBytes = uint64_t{1} << 24;
 // Module globals lie here, the cooperative grid's workspace after them.
 inline constexpr uint64_t kModuleGlobalsBase = 0x7e8000000000;

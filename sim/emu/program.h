@@ -25,7 +25,8 @@ struct Placed {
 
 // Values that the loader knows and code asks for by symbol.
 struct LinkValues {
-  uint64_t globals_base = 0;  // of Module::globals
+  uint64_t globals_base = 0;    // of Module::globals
+  uint64_t constants_base = 0;  // generic, of constant bank 3
 };
 
 inline constexpr uint32_t kConstantBanks = 32;  // five bits of an operand
@@ -54,6 +55,7 @@ class Program {
   // `size_bytes` (1 to 4) of a bank, zero-extended.
   uint32_t ConstantWord(uint32_t bank, uint64_t offset, uint32_t size_bytes = 4) const;
 
+  std::span<const uint8_t> bank(uint32_t number) const { return bank_bytes_[number]; }  // relocated
   const std::vector<uint8_t>& globals() const { return globals_; }  // initial bytes, relocated
   bool uses_local() const { return uses_local_; }
   bool reads_clock() const { return reads_clock_; }

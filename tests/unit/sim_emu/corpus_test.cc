@@ -77,6 +77,7 @@ TEST(Corpus, BuildsOfOneSourceAgree) {
                                                                   {"k17_bits", {"_O0"}},
                                                                   {"k19_conv", {"_O0"}},
                                                                   {"k21_warp", {"_O0"}},
+                                                                  {"k24_const", {"_G", "_O0"}},
                                                                   {"k25_local", {"_O0"}},
                                                                   {"k26_int", {"_O0"}},
                                                                   {"k27_mem", {"_O0"}}};

@@ -59,15 +59,22 @@ TEST(LinkCode, PointersInConstantMemoryAreFilledIn) {
   EXPECT_EQ(At(banks[3], 0), kGlobalsBase + 24);
 }
 
-TEST(LinkCode, GenericAddressOfAConstantIsRefused) {
+TEST(LinkCode, GenericAddressOfAConstantLiesInTheWindowOfItsBank) {
   cubin::Module m = TwoStrings();
-  cubin::Relocation r = Pointer(cubin::kRelocGeneric64, 8, 0, 0);
+  cubin::Relocation r = Pointer(cubin::kRelocGeneric64, 8, 16, 4);
   r.place = cubin::SymbolPlace::kConstant;
+  r.target_index = 3;
   m.global_relocations = {r};
   ConstantBanks banks;
-  const auto linked = LinkCode(m, m.functions[0], {.globals_base = kGlobalsBase}, &banks);
-  EXPECT_EQ(linked.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(linked.status().message()), testing::HasSubstr("only global variables"));
+  const LinkValues values{.globals_base = kGlobalsBase, .constants_base = 0x7e2000000000};
+  const auto linked = LinkCode(m, m.functions[0], values, &banks);
+  ASSERT_TRUE(linked.ok()) << linked.status();
+  EXPECT_EQ(At(linked->globals, 8), 0x7e2000000000u + 20);
+
+  m.global_relocations[0].target_index = 2;  // a kernel's literals have no generic window
+  const auto refused = LinkCode(m, m.functions[0], values, &banks);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("only variables"));
 }
 
 }  // namespace
