@@ -129,14 +129,17 @@ void ReduceLanes(Exec& x, const Compiled& c) {
 }
 
 // The value of the lowest executed lane (ptxas uses it on warp-uniform values). The destination predicate is
-// seen in one idiom only, REDUX.OR UR, R; R2UR P, URZ, R; @!P BRA.DIV UR: it lets the check be skipped. False
-// makes every lane do the check.
+// seen in one idiom only, REDUX.OR UR, R; R2UR P, URZ, R; @!P BRA.DIV UR with the threads' masks in R: lanes
+// of another mask must be missed by the check (the vote behind it takes all active lanes).
 void RowToUniform(Exec& x, const Compiled& c) {
   if (x.lanes == 0) return;
   ScratchRow sa;
   const Row& a = ReadRaw(x, c.src[kSrcA], 0, sa);
-  WriteUr(x, c.d, a.lane[std::countr_zero(x.lanes)]);
-  WritePred(x, c.pu, 0);
+  const uint32_t value = a.lane[std::countr_zero(x.lanes)];
+  LaneMask others = 0;
+  for (int i = 0; i < kWarpSize; ++i) others |= a.lane[i] != value ? kLaneBit[i] : 0;
+  WriteUr(x, c.d, value);
+  WritePred(x, c.pu, others);
 }
 
 }  // namespace

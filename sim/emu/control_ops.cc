@@ -38,13 +38,16 @@ bool CodeIndex(Exec& x, uint64_t address, uint32_t lane, uint32_t* index) {
 
 void RunBra(Exec& x, const Compiled& c) { Branch(x, Concerned(x, c), static_cast<uint32_t>(c.imm)); }
 
-// BRA.DIV / BRA.CONV: all concerned lanes jump when the active lanes differ from / equal the named ones.
+// BRA.DIV / BRA.CONV: jump when the concerned lanes differ from / equal the named ones. A guard takes lanes
+// out of the comparison; a warp found divergent jumps as a whole (ptxas guards BRA.DIV with "my mask is not
+// that of the lanes that it names", and what follows it is for converged warps only).
 void RunBraIf(Exec& x, const Compiled& c) {
   const uint32_t value = x.w->ur[c.src[kSrcA].ureg];
   const LaneMask named = c.src[kSrcA].inv ? ~value : value;
-  const bool converged =
-      (x.active & ~x.machine->warp->existing) == 0 && ((named & x.machine->warp->existing) == x.active);
-  if (converged == (c.mod[0] != 0)) Branch(x, Concerned(x, c), static_cast<uint32_t>(c.imm));
+  const LaneMask existing = x.machine->warp->existing, lanes = Concerned(x, c);
+  const bool converged = (x.active & ~existing) == 0 && (named & existing) == lanes;
+  if (c.mod[0] == 0 && !converged) Branch(x, x.active, static_cast<uint32_t>(c.imm));
+  if (c.mod[0] != 0 && converged) Branch(x, lanes, static_cast<uint32_t>(c.imm));
 }
 
 // Jumps to base + register: lanes with equal registers go together. mod[0]: the base is the next instruction.

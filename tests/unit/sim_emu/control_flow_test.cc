@@ -63,6 +63,38 @@ TEST(ControlFlow, IfElseJoinsAtBsync) {
   EXPECT_EQ(ran.counts[9], (PcCount{2, 64, 32}));          // the branch
 }
 
+// ptxas's check before a vote: REDUX.OR UR4, R; R2UR P1, URZ, R; @!P1 BRA.DIV UR4. Every lane must leave the
+// converged path when the lanes name different masks, although together they name all.
+TEST(ControlFlow, VotesOfTilesLeaveTheConvergedPath) {
+  for (const bool tiles : {false, true}) {
+    CodeBuilder b;
+    Prologue(b);
+    b.Shr(kTemp, kX, 4).NotZero(0, kTemp);
+    b.Mov(kCounter, tiles ? 0xffff : 0xffffffff).Mov(kCounter, tiles ? 0xffff0000 : 0xffffffff, {0, false});
+    b.Word(0x00000000000473c4 | uint64_t{kCounter} << 24, 0x000e240000004000);  // REDUX.OR UR4, R16
+    b.Word(0x00000000003f73c2 | uint64_t{kCounter} << 24, 0x000e240000020000);  // R2UR P1, URZ, R16
+    b.Word(0x0000004204000947, 0x000000000b800000, {1, true});                  // @!P1 BRA.DIV UR4, four on
+    b.Add(kAcc, kAcc, 1);
+    Epilogue(b);
+    b.Nop();
+    b.Add(kAcc, kAcc, 7);
+    Epilogue(b);
+    const Ran ran = RunOk(b, MakeLaunch(1, 32, 32));
+    for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.out[i], tiles ? 7u : 1u) << i;
+  }
+}
+
+// WARPSYNC with a register: tiles of one warp that are all there stay one group.
+TEST(ControlFlow, WarpsyncOfTilesDoesNotSplitTheWarp) {
+  CodeBuilder b;
+  Prologue(b);
+  b.Shr(kTemp, kX, 4).NotZero(0, kTemp).Mov(kCounter, 0xffff).Mov(kCounter, 0xffff0000, {0, false});
+  b.Word(0x0000000000007348 | uint64_t{kCounter} << 32, 0x0000000003800000);
+  const size_t after = b.size();
+  Epilogue(b);
+  EXPECT_EQ(RunOk(b, MakeLaunch(1, 32, 32)).counts[after], (PcCount{1, 32, 32}));
+}
+
 TEST(ControlFlow, WithoutABarrierPathsStayApart) {
   CodeBuilder b;
   Prologue(b);
