@@ -28,11 +28,15 @@ bool CodeIndex(Exec& x, uint64_t address, uint32_t lane, uint32_t* index) {
     *index = static_cast<uint32_t>(address / 16);
     return true;
   }
+  const std::vector<std::string>& imports = x.machine->program->imports();
+  const uint64_t import = (address - kImportBase) / 16;
   Report(x, {.kind = FindingKind::kTrap,
              .space = "code",
              .lane = lane,
              .address = address,
-             .detail = absl::StrFormat("jump to 0x%x, which is no instruction", address)});
+             .detail = address >= kImportBase && import < imports.size()
+                           ? absl::StrCat("call of ", imports[import], ", which is not in this file")
+                           : absl::StrFormat("jump to 0x%x, which is no instruction", address)});
   return false;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/emu/linker.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -79,9 +80,19 @@ class Linker {
         return values_.globals_base + r.target_offset;
       case cubin::SymbolPlace::kConstant:
         return r.target_offset;
+      case cubin::SymbolPlace::kUndefined:
+        if (r.type == cubin::kRelocCodeAbs47) return std::nullopt;  // a call without a register
+        return Import(r.symbol);
       default:
         return std::nullopt;
     }
+  }
+
+  uint64_t Import(const std::string& symbol) {
+    const auto known = std::find(code_.imports.begin(), code_.imports.end(), symbol);
+    const auto index = static_cast<uint64_t>(known - code_.imports.begin());
+    if (known == code_.imports.end()) code_.imports.push_back(symbol);
+    return kImportBase + 16 * index;
   }
 
   absl::Status Fail(const std::string& where, const cubin::Relocation& r, const char* why) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -13,8 +14,9 @@ namespace sm89::emu {
 
 struct LinkedCode {
   std::vector<uint8_t> bytes;
-  std::vector<Placed> placed;    // kernel first, at instruction 0
-  std::vector<uint8_t> globals;  // Module::globals with the addresses filled in
+  std::vector<Placed> placed;        // kernel first, at instruction 0
+  std::vector<uint8_t> globals;      // Module::globals with the addresses filled in
+  std::vector<std::string> imports;  // symbols of other files: number i has the address kImportBase + 16 i
 };
 
 // `banks` takes the constant banks' relocated values.

@@ -51,6 +51,7 @@ absl::Status Program::Link(const LinkValues& values) {
   ASSIGN_OR_RETURN(LinkedCode linked, LinkCode(*module_, *placed_.front().function, values, &banks_));
   bytes_ = std::move(linked.bytes);
   placed_ = std::move(linked.placed);
+  imports_ = std::move(linked.imports);
   globals_ = std::move(linked.globals);
   for (const auto& [bank, bytes] : banks_) {
     if (bank < kConstantBanks) bank_bytes_[bank] = bytes;

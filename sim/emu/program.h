@@ -29,6 +29,10 @@ struct LinkValues {
   uint64_t constants_base = 0;  // generic, of constant bank 3
 };
 
+// Addresses of functions that another file or the driver has (vprintf, __assertfail): no code lies there. All
+// kernels of a module share one table of addresses, so that they matter when one is called, not before.
+inline constexpr uint64_t kImportBase = 0x7ec000000000;
+
 inline constexpr uint32_t kConstantBanks = 32;  // five bits of an operand
 // Constant banks as the launch fills them. Reads past a bank's end give 0.
 using ConstantBanks = std::map<uint32_t, std::vector<uint8_t>>;
@@ -56,7 +60,8 @@ class Program {
   uint32_t ConstantWord(uint32_t bank, uint64_t offset, uint32_t size_bytes = 4) const;
 
   std::span<const uint8_t> bank(uint32_t number) const { return bank_bytes_[number]; }  // relocated
-  const std::vector<uint8_t>& globals() const { return globals_; }  // initial bytes, relocated
+  const std::vector<uint8_t>& globals() const { return globals_; }      // initial bytes, relocated
+  const std::vector<std::string>& imports() const { return imports_; }  // from kImportBase on, 16 apart
   bool uses_local() const { return uses_local_; }
   bool reads_clock() const { return reads_clock_; }
 
@@ -73,6 +78,7 @@ class Program {
   std::vector<Placed> placed_;
   std::vector<uint8_t> bytes_;
   std::vector<uint8_t> globals_;
+  std::vector<std::string> imports_;
   std::vector<sass::Instruction> instructions_;
   std::vector<Compiled> code_;
   ConstantBanks banks_;

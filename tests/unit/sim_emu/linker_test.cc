@@ -77,5 +77,25 @@ TEST(LinkCode, GenericAddressOfAConstantLiesInTheWindowOfItsBank) {
   EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("only variables"));
 }
 
+// All kernels of a module share bank 4: one that prints must not stop the others.
+TEST(LinkCode, FunctionsOfTheDriverGetAddressesWithoutCode) {
+  cubin::Module m = TwoStrings();
+  cubin::Relocation print{.offset = 8, .type = cubin::kRelocAbs64, .symbol = "vprintf"};
+  cubin::Relocation fail{.offset = 0, .type = cubin::kRelocAbs64, .symbol = "__assertfail"};
+  cubin::Relocation again{.offset = 16, .type = cubin::kRelocAbs64, .symbol = "vprintf"};
+  m.functions[0].constant_relocations[4] = {print, fail, again};
+  ConstantBanks banks;
+  banks[4].assign(24, 0);
+  const auto linked = LinkCode(m, m.functions[0], {.globals_base = kGlobalsBase}, &banks);
+  ASSERT_TRUE(linked.ok()) << linked.status();
+  EXPECT_EQ(linked->imports, (std::vector<std::string>{"vprintf", "__assertfail"}));
+  EXPECT_EQ(At(banks[4], 0), kImportBase + 16);
+  EXPECT_EQ(At(banks[4], 8), kImportBase);
+  EXPECT_EQ(At(banks[4], 16), kImportBase);
+
+  m.functions[0].code_relocations = {{.offset = 0, .type = cubin::kRelocCodeAbs47, .symbol = "vprintf"}};
+  EXPECT_EQ(LinkCode(m, m.functions[0], {}, &banks).status().code(), absl::StatusCode::kUnimplemented);
+}
+
 }  // namespace
 }  // namespace sm89::emu
