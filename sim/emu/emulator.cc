@@ -80,6 +80,10 @@ ConstantBanks BanksOf(const cubin::Module& module, const cubin::Function& f, con
   return banks;
 }
 
+absl::Status NotRunnable() {
+  return absl::FailedPreconditionError("this emulator was made to look at a launch, not to run it");
+}
+
 }  // namespace
 
 struct Emulator::Impl {
@@ -110,6 +114,8 @@ absl::Status Emulator::Impl::FillMemory() {
   }
   for (size_t i = 0; i < launch.buffers.size(); ++i) {
     if (launch.buffers[i].size_bytes() == 0) continue;
+    const bool generated = launch.buffers[i].generator.init != launch::Init::kFile;
+    if (options.inspect_only && generated) continue;
     ASSIGN_OR_RETURN(std::vector<uint8_t> bytes,
                      launch::MakeBuffer(launch.buffers[i], plan.buffers[i].address));
     machine.memory.Add(
@@ -208,6 +214,7 @@ uint64_t Emulator::num_ctas() const { return impl_->num_ctas; }
 uint32_t Emulator::warps_per_cta() const { return impl_->machine.num_warps; }
 
 absl::Status Emulator::RunCta(uint64_t index, TraceSink* sink) {
+  if (impl_->options.inspect_only) return NotRunnable();
   SM89_ASSERT(index < impl_->num_ctas, "a CTA that the grid does not have");
   if (impl_->launch.cooperative) {
     return absl::FailedPreconditionError("CTAs of a cooperative launch run together: use RunAll");
@@ -216,6 +223,7 @@ absl::Status Emulator::RunCta(uint64_t index, TraceSink* sink) {
 }
 
 absl::Status Emulator::RunAll(TraceSink* sink) {
+  if (impl_->options.inspect_only) return NotRunnable();
   if (impl_->launch.cooperative) return impl_->runner->RunTogether(impl_->num_ctas, sink);
   for (uint64_t i = 0; i < impl_->num_ctas; ++i) RETURN_IF_ERROR(impl_->runner->Run(i, sink));
   return absl::OkStatus();

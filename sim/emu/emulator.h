@@ -33,6 +33,9 @@ struct EmuOptions {
   uint32_t max_findings = 100;
   // Report reads of shared and local bytes that nobody wrote.
   bool check_uninitialised = true;
+  // Prepare everything but the contents of generated buffers: to check a launch, or to look at its code, in
+  // little memory. Such an emulator refuses to run.
+  bool inspect_only = false;
   // Stack of a thread where the kernel says less (CUDA's default cudaLimitStackSize).
   uint32_t stack_bytes = 1024;
   // Cooperative launches: CTAs that fit on the GPU at once; a larger grid is refused. 0 = no bound but

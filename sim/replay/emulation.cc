@@ -52,8 +52,10 @@ class EmulationImpl : public Emulation {
   absl::Status Produce(uint32_t kernel, uint64_t index, CtaRecorder* recorder);
 
  private:
-  absl::StatusOr<std::unique_ptr<emu::Emulator>> MakeEmulator(size_t launch) const {
-    return emu::Emulator::Create(*loaded_.modules[launch], loaded_.launches[launch], options_.emu);
+  absl::StatusOr<std::unique_ptr<emu::Emulator>> MakeEmulator(size_t launch, bool inspect_only) const {
+    emu::EmuOptions options = options_.emu;
+    options.inspect_only = inspect_only;
+    return emu::Emulator::Create(*loaded_.modules[launch], loaded_.launches[launch], options);
   }
   KernelInfo InfoOf(size_t launch, const emu::Emulator& emulator) const;
   void AddMarks(TraceSetInfo* info) const;
@@ -128,7 +130,7 @@ absl::Status EmulationImpl::Prepare(const Program& program, const EmulationOptio
   trace.info.name = program.name;
   trace.digest = ProgramDigest(program);
   for (size_t i = 0; i < loaded_.launches.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::unique_ptr<emu::Emulator> emulator, MakeEmulator(i));
+    ASSIGN_OR_RETURN(const std::unique_ptr<emu::Emulator> emulator, MakeEmulator(i, /*inspect_only=*/true));
     trace.info.kernels.push_back(InfoOf(i, *emulator));
     trace.info.commands.push_back({.kind = CommandKind::kKernel, .kernel = static_cast<uint32_t>(i)});
     trace.statics.push_back(StaticsOf(*emulator));
@@ -153,7 +155,7 @@ absl::Status EmulationImpl::Produce(uint32_t kernel, uint64_t index, CtaRecorder
     SM89_ASSERT(index == 0, "a launch starts with its first CTA");
     emulator_.reset();  // before the next one takes memory
     together_.reset();
-    ASSIGN_OR_RETURN(emulator_, MakeEmulator(kernel));
+    ASSIGN_OR_RETURN(emulator_, MakeEmulator(kernel, /*inspect_only=*/false));
     running_ = kernel;
   }
   absl::Status status;
@@ -205,7 +207,9 @@ void EmulationImpl::Conclude(uint32_t kernel) {
 }
 
 // Raw inputs travel in the program: no path of this machine is opened.
-absl::Status AttachRawFiles(const Program& program, launch::LaunchSpec* spec) {
+using RawFiles = std::map<std::string, std::shared_ptr<const std::string>>;
+
+absl::Status AttachRawFiles(const Program& program, RawFiles* shared, launch::LaunchSpec* spec) {
   for (launch::BufferSpec& buffer : spec->buffers) {
     if (buffer.generator.init != launch::Init::kFile) continue;
     const auto file = program.raw_files.find(buffer.generator.file);
@@ -218,7 +222,9 @@ absl::Status AttachRawFiles(const Program& program, launch::LaunchSpec* spec) {
                                                       .message = "the program does not hold this file",
                                                       .facts = {}});
     }
-    buffer.generator.content = std::make_shared<const std::string>(file->second);
+    std::shared_ptr<const std::string>& content = (*shared)[file->first];
+    if (content == nullptr) content = std::make_shared<const std::string>(file->second);
+    buffer.generator.content = content;
   }
   return absl::OkStatus();
 }
@@ -256,13 +262,14 @@ absl::StatusOr<LoadedProgram> LoadProgram(const Program& program) {
   ASSIGN_OR_RETURN(const std::vector<const launch::LaunchSpec*> selected, file.Select(program.cases));
   LoadedProgram loaded;
   std::map<std::string, Images> images;
+  RawFiles raw_files;
   for (const launch::LaunchSpec* spec : selected) {
     if (!images.contains(spec->module)) {
       ASSIGN_OR_RETURN(images[spec->module], ImagesOf(program, spec->module));
     }
     loaded.modules.push_back(WithKernel(images[spec->module], spec->kernel));
     loaded.launches.push_back(*spec);
-    RETURN_IF_ERROR(AttachRawFiles(program, &loaded.launches.back()));
+    RETURN_IF_ERROR(AttachRawFiles(program, &raw_files, &loaded.launches.back()));
   }
   return loaded;
 }

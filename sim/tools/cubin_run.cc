@@ -79,6 +79,7 @@ absl::Status Execute(const cubin::Module& module, const launch::LaunchSpec& spec
                      const CubinRunOptions& options, const SimCommandIo& io, CaseRun* run) {
   emu::EmuOptions emu_options;
   emu_options.max_warp_instructions = options.max_instructions;
+  emu_options.cancel = io.interrupted;
   ASSIGN_OR_RETURN(const std::unique_ptr<emu::Emulator> emulator,
                    emu::Emulator::Create(module, spec, emu_options));
   const absl::Status status = RunCtas(emulator.get(), spec.cooperative, io);

@@ -69,11 +69,13 @@ absl::StatusOr<Outputs> OpenOutputs(const SimCommandOptions& options, std::ostre
 
 // A compiled program; `emulation` is kept to seal the trace that is written beside the run.
 absl::StatusOr<std::unique_ptr<Simulator>> PrepareProgram(const SimCommandOptions& options,
-                                                          SimulatorOptions run,
+                                                          SimulatorOptions run, const SimCommandIo& io,
                                                           std::shared_ptr<Emulation>* emulation) {
   ASSIGN_OR_RETURN(const Program program, LoadFlags(options.program));
   EmulationOptions emulation_options;
   emulation_options.keep_trace = options.keep_trace;
+  emulation_options.emu.max_warp_instructions = options.max_instructions;
+  emulation_options.cancel = io.interrupted;
   ASSIGN_OR_RETURN(*emulation, Emulation::Create(program, emulation_options));
   run.emulation = *emulation;
   return Simulator::Create(std::move(run));
@@ -88,7 +90,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& opti
   run.kernels = options.kernels;
   run.max_cycles = options.max_cycles;
   run.threads = options.threads;
-  if (options.program.any()) return PrepareProgram(options, std::move(run), emulation);
+  if (options.program.any()) return PrepareProgram(options, std::move(run), io, emulation);
   if (IsCompactTrace(options.trace) || IsProgramFile(options.trace)) {
     run.trace_path = options.trace;
     ASSIGN_OR_RETURN(std::unique_ptr<Simulator> simulator, Simulator::Create(std::move(run)));

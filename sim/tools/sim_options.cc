@@ -17,7 +17,7 @@ namespace {
 struct RawOptions {
   std::vector<std::string> sets;
   std::string kernels;
-  std::string max_cycles, threads;
+  std::string max_cycles, max_instructions, threads;
   std::string help_topic;
   bool version = false;
 };
@@ -57,6 +57,9 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->add_option("--kernels", raw->kernels, "kernels to run by position, as in 1,3-5 (default all)")
       ->type_name("LIST");
   app->add_option("--max-cycles", raw->max_cycles, "stop after so many GPU cycles")->type_name("N");
+  app->add_option("--max-instructions", raw->max_instructions,
+                  "with --cubin or --suite: warp instructions that a launch may execute")
+      ->type_name("N");
   app->add_option("--threads", raw->threads,
                   "host threads, 1 to 256; the result does not depend on them (default 1)")
       ->type_name("N");
@@ -134,6 +137,10 @@ absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
   }
   if (!raw.max_cycles.empty()) {
     ASSIGN_OR_RETURN(options->max_cycles, ReadNumber("--max-cycles", raw.max_cycles, 1, ~uint64_t{0}));
+  }
+  if (!raw.max_instructions.empty()) {
+    ASSIGN_OR_RETURN(options->max_instructions,
+                     ReadNumber("--max-instructions", raw.max_instructions, 1, ~uint64_t{0}));
   }
   if (!raw.threads.empty()) {
     ASSIGN_OR_RETURN(const uint64_t threads, ReadNumber("--threads", raw.threads, 1, kMaxThreads));

@@ -24,6 +24,7 @@ struct SimCommandOptions {
   IngestOptions ingest;
   KernelSelection kernels;
   uint64_t max_cycles = 0;
+  uint64_t max_instructions = 0;  // with `program`: warp instructions that a launch may execute; 0 = no limit
   uint32_t threads = 1;
   // Where to write; "-" is standard output, empty is nowhere.
   std::string json, csv, text;
