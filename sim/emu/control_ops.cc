@@ -126,6 +126,16 @@ void RunNanosleep(Exec& x, const Compiled& c) {
   x.end_turn = true;
 }
 
+// The instruction's own address: what ptxas adds to it before CALL.ABS gives the place after the call.
+void RunLepc(Exec& x, const Compiled& c) {
+  const uint64_t address = uint64_t{c.index} * 16;
+  Row low, high;
+  low.lane.fill(static_cast<uint32_t>(address));
+  high.lane.fill(static_cast<uint32_t>(address >> 32));
+  WriteRow(x, c.d, low);
+  WriteRow(x, c.d + 1, high);
+}
+
 // BMOV.32: a lane's own barrier mask to and from a register.
 void RunBmovRead(Exec& x, const Compiled& c) {
   std::array<LaneMask, kWarpSize>& armed = x.machine->warp->armed[c.mod[0]];
@@ -322,6 +332,11 @@ absl::Status CompileControl(const sass::Instruction& inst, Compiled* c) {
       return CompileWarpsync(inst, c);
     case Op::kB2r:
       c->run = RunB2r;
+      return absl::OkStatus();
+    case Op::kLepc:
+      if (inst.Find(Slot::kD) == nullptr || inst.Find(Slot::kD)->IsZeroReg())
+        return absl::UnimplementedError(sass::PrintOpcode(inst));
+      c->run = RunLepc;
       return absl::OkStatus();
     case Op::kExit:
       c->run = RunExit;

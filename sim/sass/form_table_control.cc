@@ -48,6 +48,7 @@ const Row kControl[] = {
     {Op::kBar, "0b1d", "B=I57:54 Count=I53:42:?0", "barmode@79:77 defer@80", "79:78=0"},
     {Op::kBar, "0b1d", "B=I57:54 Count=I53:42:?0 Pp", "barmode@79:77 barred@75:74 defer@80", "79:77=2"},
     {Op::kB2r, "031c", "D Pu:?", "result@79:78"},
+    {Op::kLepc, "034e", "D:*2"},
     {Op::kVote, "0806", "D:? Pu Pp", "vote@73:72"},
     {Op::kVoteu, "0886", "D=UR21:16:? Pu=UP83:81 Pp", "vote@73:72"},
     {Op::kMatch, "03a1", "Pu D A:*k", "match@79 match64@73", "79=0"},

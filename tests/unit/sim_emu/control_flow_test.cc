@@ -84,6 +84,16 @@ TEST(ControlFlow, VotesOfTilesLeaveTheConvergedPath) {
   }
 }
 
+// ptxas computes return addresses from it, with the offset of the LEPC itself.
+TEST(ControlFlow, LepcGivesItsOwnAddress) {
+  CodeBuilder b;
+  Prologue(b);
+  const size_t at = b.size();
+  b.Word(0x000000000000734e | uint64_t{kAcc} << 16, 0x001fca0000000000);
+  Epilogue(b);
+  EXPECT_EQ(RunOk(b, MakeLaunch(1, 32, 32)).out[5], at * 16);
+}
+
 // WARPSYNC with a register: tiles of one warp that are all there stay one group.
 TEST(ControlFlow, WarpsyncOfTilesDoesNotSplitTheWarp) {
   CodeBuilder b;
