@@ -117,7 +117,9 @@ void RunWarpsync(Exec& x, const Compiled& c) {
 }
 
 void RunYield(Exec& x, const Compiled& c) {
-  if (Concerned(x, c) != 0) GiveWay(x);
+  if (Concerned(x, c) == 0) return;
+  GiveWay(x);
+  NoteYield(x);
 }
 
 void RunNanosleep(Exec& x, const Compiled& c) {

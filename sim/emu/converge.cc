@@ -192,4 +192,30 @@ void GiveWay(Exec& x) {
   x.stop = true;
 }
 
+// A lane that took a lock waits at BSYNC for those of its warp that spin on it: an H200 runs such kernels to
+// their end, the patent on convergence barriers lets yielding lanes leave them. After how many YIELDs is not
+// known; 256 (assumption) keeps the groups of loops that yield a while together.
+void NoteYield(Exec& x) {
+  constexpr uint32_t kPatience = 256;
+  Warp& w = *x.machine->warp;
+  if (w.num_splits == 1 || ++w.yields < kPatience) return;
+  w.yields = 0;
+  LaneMask ready = 0;
+  for (uint32_t i = 0; i < w.num_splits; ++i) {
+    if (w.splits[i].state == SplitState::kReady) ready |= w.splits[i].mask;
+  }
+  for (uint32_t i = 0; i < w.num_splits; ++i) {
+    const Split& s = w.splits[i];
+    if (s.state != SplitState::kBsync) continue;
+    LaneMask here = 0;
+    for (uint32_t k = 0; k < w.num_splits; ++k) here |= Together(w.splits[k], s) ? w.splits[k].mask : 0;
+    const LaneMask missing = Awaited(w, s) & ~here, group = Awaited(w, s) & here;
+    if ((missing & ~ready) != 0) continue;  // others are blocked and may still come
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+      w.armed[s.barrier][lane] &= (group >> lane & 1) != 0 ? ~missing : ~group;
+    }
+  }
+  Release(w);
+}
+
 }  // namespace sm89::emu

@@ -57,6 +57,7 @@ struct Warp {
   LaneMask live = 0;      // not exited
   uint32_t num_splits = 0;
   uint32_t run = 0;         // warp instructions since the running split last gave way
+  uint32_t yields = 0;      // YIELDs since lanes were last let out of a convergence barrier
   uint16_t used_armed = 0;  // barriers that were ever armed
   std::array<Split, kWarpSize> splits{};
   std::array<std::array<LaneMask, kWarpSize>, kConvergenceBarriers> armed{};
@@ -135,6 +136,8 @@ void WarpSync(Exec& x, LaneMask lanes, LaneMask named);
 void ExitLanes(Exec& x, LaneMask lanes);
 // Moves the running split below all others.
 void GiveWay(Exec& x);
+// A YIELD was executed: lanes that wait for spinning ones get out of their convergence barrier in the end.
+void NoteYield(Exec& x);
 // Puts `lanes` of the running split to wait in `state`; they go on at the next instruction.
 void PutToWait(Exec& x, LaneMask lanes, SplitState state, uint8_t barrier, LaneMask wait);
 // Makes the last ready split the running one. False: none is ready.

@@ -94,6 +94,23 @@ TEST(ControlFlow, LepcGivesItsOwnAddress) {
   EXPECT_EQ(RunOk(b, MakeLaunch(1, 32, 32)).out[5], at * 16);
 }
 
+// Lane 0 leaves the loop first and sets what the others wait for, behind the BSYNC that joins them.
+TEST(ControlFlow, LanesGetPastABarrierThatSpinningLanesHold) {
+  CodeBuilder b;
+  Prologue(b);
+  b.Mov(kTemp, 0).Mov(kCounter, 1).NotZero(0, kX);
+  b.Sts(kRz, kRz);
+  b.Bssy(0, "join");
+  b.Label("spin").Yield().Bra("join", {0, true});
+  b.Lds(kTemp, kRz).NotZero(1, kTemp).Bra("spin", {1, true});
+  b.Label("join").Bsync(0);
+  b.Sts(kRz, kCounter);
+  b.Add(kAcc, kAcc, 9);
+  Epilogue(b);
+  const Ran ran = RunOk(b, MakeLaunch(1, 32, 32), {.max_warp_instructions = 100000});
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(ran.out[i], 9u) << i;
+}
+
 // WARPSYNC with a register: tiles of one warp that are all there stay one group.
 TEST(ControlFlow, WarpsyncOfTilesDoesNotSplitTheWarp) {
   CodeBuilder b;
