@@ -1,7 +1,6 @@
 // Rows of ../shared/sass/listing.tsv.xz: words with the vendor's text. Empty where the file is absent.
 #pragma once
 
-
 #include <fstream>
 #include <iterator>
 #include <string>
