@@ -112,6 +112,8 @@ void DeclareRun(CLI::App* app, CommandLine* line) {
   run->add_option("--reference", line->run.reference,
                   "recorded results to compare with (exit code 7: differ)")
       ->type_name("R.json");
+  run->add_option("--dump", line->run.dump, "write each output buffer's bytes to DIR/CASE.BUFFER.bin")
+      ->type_name("DIR");
   run->add_option("--max-instructions", line->run.max_instructions, "warp instructions a launch may execute")
       ->type_name("N")
       ->check(WholeNumberFrom1, "");

@@ -1,12 +1,15 @@
 #include "sim/tools/cubin_run.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -75,6 +78,17 @@ absl::Status RunCtas(emu::Emulator* emulator, bool cooperative, const SimCommand
   return absl::OkStatus();
 }
 
+absl::Status Dump(const std::string& folder, const std::string& id, const std::string& buffer,
+                  std::span<const uint8_t> bytes, const SimCommandIo& io) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return absl::UnavailableError(absl::StrCat("cannot make ", folder, ": ", error.message()));
+  std::string name = absl::StrCat(id, ".", buffer, ".bin");
+  std::replace(name.begin(), name.end(), '/', '_');
+  ASSIGN_OR_RETURN(const std::unique_ptr<ResultOutput> out, ResultOutput::Open(folder + "/" + name, io.out));
+  return out->Commit(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
 absl::Status Execute(const cubin::Module& module, const launch::LaunchSpec& spec,
                      const CubinRunOptions& options, const SimCommandIo& io, CaseRun* run) {
   emu::EmuOptions emu_options;
@@ -92,6 +106,7 @@ absl::Status Execute(const cubin::Module& module, const launch::LaunchSpec& spec
   for (size_t i = 0; i < spec.buffers.size(); ++i) {
     if (!spec.buffers[i].output) continue;
     const std::span<const uint8_t> bytes = emulator->buffer(i);
+    if (!options.dump.empty()) RETURN_IF_ERROR(Dump(options.dump, spec.id, spec.buffers[i].name, bytes, io));
     run->result.outputs.push_back(
         launch::Summarise(spec.buffers[i], std::vector<uint8_t>(bytes.begin(), bytes.end())));
   }

@@ -14,6 +14,7 @@ struct CubinRunOptions {
   ProgramFlags program;
   std::string json;               // "-": standard output; empty: none
   std::string reference;          // recorded results to compare with
+  std::string dump;               // folder for the raw bytes of output buffers; empty: none
   bool counts = false;            // executed counts an instruction, in the JSON
   uint64_t max_instructions = 0;  // warp instructions a launch; 0 = no limit
 };

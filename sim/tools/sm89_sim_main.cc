@@ -1,22 +1,5 @@
 // sm89-sim: the simulator as one program, without a server.
-#include <unistd.h>
-
-#include <exception>
-#include <iostream>
-
-#include "sim/tools/exit_codes.h"
+#include "sim/tools/run_program.h"
 #include "sim/tools/sim_command.h"
-#include "sim/tools/sim_interrupt.h"
 
-int main(int argc, char** argv) {
-  const sm89::SimCommandIo io{.out = std::cout,
-                              .err = std::cerr,
-                              .err_is_terminal = isatty(STDERR_FILENO) == 1,
-                              .interrupted = sm89::InstallInterruptFlag()};
-  try {
-    return sm89::SimMain(std::vector<std::string>(argv + 1, argv + argc), io);
-  } catch (const std::exception& error) {  // memory that ran out, in practice
-    std::cerr << "sm89-sim: internal error: " << error.what() << "\n";
-    return sm89::kExitInternal;
-  }
-}
+int main(int argc, char** argv) { return sm89::ProgramMain("sm89-sim", sm89::SimMain, argc, argv); }

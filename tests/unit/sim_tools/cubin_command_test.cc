@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "sim/base/digest.h"
 #include "sim/ingest/ingest.h"
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/findings_text.h"
@@ -178,6 +179,16 @@ TEST_F(CubinCommand, RunPrintsATableAndWritesTheSameInJson) {
   }
   EXPECT_THAT(outcome.out, StartsWith("case "));
   EXPECT_THAT(outcome.out, HasSubstr(absl::StrCat(" ", warps, "  ran\n")));
+}
+
+TEST_F(CubinCommand, DumpedBytesAreThoseOfTheDigest) {
+  const Outcome outcome = Run({"run", "--cubin", Cubin("histogram"), "--launch", Kernels("histogram.json"),
+                               "--dump", File("dump"), "--json", File("dump.json")});
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  const auto json = nlohmann::json::parse(ReadFile(File("dump.json")));
+  const std::string bytes = ReadFile(File("dump/histogram.bins.bin"));
+  EXPECT_FALSE(bytes.empty());
+  EXPECT_EQ(json["cases"][0]["outputs"]["bins"]["sha256"], Sha256Hex(bytes));
 }
 
 TEST_F(CubinCommand, StandardOutputHoldsOnlyTheJsonAskedFor) {
