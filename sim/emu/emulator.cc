@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "sim/base/assert.h"
 #include "sim/base/fault.h"
+#include "sim/base/round_up.h"
 #include "sim/base/status_macros.h"
 #include "sim/emu/machine.h"
 #include "sim/emu/runner.h"
@@ -32,8 +33,6 @@ constexpr uint64_t kGridWorkspaceBytes = 4096;
 constexpr uint32_t kStackAlign = 16;
 constexpr uint32_t kMaxLocalBytes = 512 * 1024;  // a thread (CUDA C++ programming guide)
 
-uint64_t RoundUp(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
-
 void Put(std::vector<uint8_t>& bank, uint32_t at, uint64_t value, uint32_t size_bytes) {
   if (bank.size() < at + size_bytes) bank.resize(at + size_bytes);
   std::memcpy(bank.data() + at, &value, size_bytes);
@@ -47,7 +46,8 @@ struct Sizes {
 Sizes SizesOf(const cubin::Function& f, const launch::LaunchSpec& launch, uint32_t arch,
               uint32_t stack_bytes) {
   Sizes s;
-  s.local_bytes = RoundUp(std::max(std::max(f.stack_bytes, f.local_bytes), stack_bytes), kStackAlign);
+  s.local_bytes =
+      RoundUp<uint64_t>(std::max(std::max(f.stack_bytes, f.local_bytes), stack_bytes), kStackAlign);
   s.shared_bytes = f.static_shared_bytes + static_cast<uint32_t>(launch.dynamic_shared_bytes);
   if (arch >= 90) s.shared_bytes += kReservedShared90;
   return s;

@@ -7,13 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "sim/base/assert.h"
 #include "sim/base/fault.h"
+#include "sim/base/round_up.h"
 
 namespace sm89 {
 namespace {
 
 constexpr uint32_t kMaxThreadsPerCta = 1024;  // CUDA programming guide
-
-uint32_t RoundUp(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
 absl::Status TooLarge(const KernelInfo& kernel, const std::string& field, const std::string& fact_need,
                       const std::string& fact_limit, std::pair<uint64_t, uint64_t> need_and_limit) {

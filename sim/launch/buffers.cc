@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/base/fault.h"
+#include "sim/base/round_up.h"
 #include "sim/launch/data_type.h"
 
 namespace sm89::launch {
@@ -16,10 +17,6 @@ namespace {
 constexpr uint64_t kAlignBytes = 256;
 constexpr uint64_t kAddressBytes = 8;
 constexpr uint32_t kLevelPeriod = 64;  // one vertex in 64 is a source, as in the silicon suite
-
-constexpr uint64_t RoundUp(uint64_t value, uint64_t granule) {
-  return (value + granule - 1) / granule * granule;
-}
 
 // The suite's hash: a 32-bit finaliser over the element's number and the seed.
 constexpr uint32_t Mix(uint64_t index, uint64_t seed) {
@@ -158,7 +155,7 @@ AddressPlan PlanAddresses(const LaunchSpec& spec) {
   AddressPlan plan;
   uint64_t next = kBufferBase + kGuardBytes;
   for (const BufferSpec& buffer : spec.buffers) {
-    const uint64_t address = RoundUp(next, std::max<uint64_t>(kAlignBytes, buffer.align_bytes));
+    const uint64_t address = RoundUp<uint64_t>(next, std::max<uint64_t>(kAlignBytes, buffer.align_bytes));
     plan.buffers.push_back({address, buffer.size_bytes()});
     next = address + buffer.size_bytes() + kGuardBytes;
   }

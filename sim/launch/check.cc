@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/base/fault.h"
+#include "sim/base/round_up.h"
 #include "sim/launch/arg_check.h"
 #include "sim/launch/launch.h"
 
@@ -20,10 +21,6 @@ constexpr uint64_t kWarpThreads = kWarpSize;
 constexpr uint64_t kSmRegisters = 65536;
 constexpr uint64_t kRegisterGranule = 256;
 constexpr uint64_t kWarpGranule = 4;
-
-constexpr uint64_t RoundUp(uint64_t value, uint64_t granule) {
-  return (value + granule - 1) / granule * granule;
-}
 
 class LaunchCheck {
  public:
@@ -44,8 +41,9 @@ class LaunchCheck {
       Add("block", absl::StrCat(threads), absl::StrCat("at most ", bound),
           "more threads than the kernel's launch bounds allow");
     }
-    const uint64_t warps = RoundUp((threads + kWarpThreads - 1) / kWarpThreads, kWarpGranule);
-    const uint64_t registers = warps * RoundUp(function_.registers * kWarpThreads, kRegisterGranule);
+    const uint64_t warps = RoundUp<uint64_t>((threads + kWarpThreads - 1) / kWarpThreads, kWarpGranule);
+    const uint64_t registers =
+        warps * RoundUp<uint64_t>(function_.registers * kWarpThreads, kRegisterGranule);
     if (registers > kSmRegisters) {
       Add("block", absl::StrCat(threads),
           absl::StrCat("at most ", kSmRegisters, " registers, the block needs ", registers),

@@ -27,10 +27,6 @@ __attribute__((target("avx2"))) void FmaRowsAvx2(const uint32_t* a, const uint32
                                                  uint32_t* d, HalfMode mode) {
   avx2::FmaRows(a, b, c, d, mode);
 }
-bool HasAvx2() {
-  static const bool has = __builtin_cpu_supports("avx2") != 0;
-  return has;
-}
 #endif
 
 void FmaRowsBase(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* d, HalfMode mode) {

@@ -117,7 +117,7 @@ SM89_NUM_AVX2 uint32_t CompareAvx2(const uint32_t* a, const uint32_t* b, uint32_
 }
 
 bool HostIsWide() {
-  static const bool wide = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  static const bool wide = HasAvx2() && __builtin_cpu_supports("fma") != 0;
   return wide;
 }
 #endif

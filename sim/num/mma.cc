@@ -182,10 +182,6 @@ namespace avx2 {
 __attribute__((target("avx2"))) void HardwareAvx2(const MmaDesc& desc, const MmaRegs& regs) {
   avx2::Hardware(desc, regs);
 }
-bool HasAvx2() {
-  static const bool has = __builtin_cpu_supports("avx2") != 0;
-  return has;
-}
 #endif
 
 void HardwareBase(const MmaDesc& desc, const MmaRegs& regs) { base::Hardware(desc, regs); }

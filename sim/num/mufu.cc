@@ -173,8 +173,7 @@ __attribute__((target("avx2"))) void Ex2RowAvx2(const uint32_t* src, uint32_t* d
 
 void Ex2Row(const uint32_t* src, uint32_t* dst) {
 #if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2") != 0;
-  if (wide) {
+  if (HasAvx2()) {
     Ex2RowAvx2(src, dst);
     return;
   }

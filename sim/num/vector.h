@@ -11,6 +11,14 @@
 
 namespace sm89::num {
 
+#if defined(__x86_64__)
+// Of the machine that runs this: whether functions compiled for AVX2 may be called.
+inline bool HasAvx2() {
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+}
+#endif
+
 using I32x8 = int32_t __attribute__((vector_size(32)));
 using U32x8 = uint32_t __attribute__((vector_size(32)));
 using F32x8 = float __attribute__((vector_size(32)));

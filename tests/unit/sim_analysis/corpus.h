@@ -1,8 +1,6 @@
 // Code that the tests read: fixtures of the repository, the reference corpus beside it, single instructions.
 #pragma once
 
-#include <lzma.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +12,7 @@
 
 #include "sim/analysis/code.h"
 #include "sim/cubin/reader.h"
+#include "tests/support/xz_file.h"
 
 namespace sm89::analysis {
 
@@ -72,28 +71,9 @@ struct LiveRow {
 // cubin, function -> rows by instruction.
 using LiveTable = std::map<std::pair<std::string, std::string>, std::vector<LiveRow>>;
 
-inline std::string Unxz(const std::string& path) {
-  const std::string packed = ReadAll(path);
-  std::string out;
-  lzma_stream stream = LZMA_STREAM_INIT;
-  if (packed.empty() || lzma_stream_decoder(&stream, UINT64_MAX, 0) != LZMA_OK) return out;
-  std::vector<char> buffer(size_t{1} << 20);
-  stream.next_in = reinterpret_cast<const uint8_t*>(packed.data());
-  stream.avail_in = packed.size();
-  lzma_ret result = LZMA_OK;
-  while (result == LZMA_OK) {
-    stream.next_out = reinterpret_cast<uint8_t*>(buffer.data());
-    stream.avail_out = buffer.size();
-    result = lzma_code(&stream, LZMA_FINISH);
-    out.append(buffer.data(), buffer.size() - stream.avail_out);
-  }
-  lzma_end(&stream);
-  return out;
-}
-
 inline LiveTable ReadLiveTable() {
   LiveTable table;
-  const std::string text = Unxz(SM89_SOURCE_DIR "/../shared/sass/listing.tsv.xz");
+  const std::string text = ::sm89::test::ReadXz(SM89_SOURCE_DIR "/../shared/sass/listing.tsv.xz");
   for (size_t begin = text.find('\n') + 1; begin != 0 && begin < text.size();) {
     const size_t end = text.find('\n', begin);
     std::vector<std::string> cells;
