@@ -89,8 +89,6 @@ class TraceSink {
   // ones. LDGSTS: the global side.
   virtual void Record(uint32_t warp, uint32_t inst_index, LaneMask executed,
                       std::span<const uint64_t> addresses) = 0;
-  // The shared side of the LDGSTS recorded last, likewise; not called for other instructions.
-  virtual void RecordSharedSide(std::span<const uint64_t> offsets) { (void)offsets; }
   // CTA `cta` has no more records.
   virtual void EndCta(uint64_t cta) = 0;
   // Asked many times a CTA: an error ends the run, which gives it back.

@@ -108,8 +108,6 @@ struct Machine {
   TraceSink* sink = nullptr;
   uint32_t num_addresses = 0;
   std::array<uint64_t, kWarpSize> addresses{};
-  uint32_t num_shared_side = 0;
-  std::array<uint64_t, kWarpSize> shared_side{};
 
   std::vector<PcCount> counts;
   std::vector<Allocation*> hints;  // by instruction: the allocation it met last

@@ -106,9 +106,6 @@ Place Locate(Exec& x, Space space, uint32_t lane, uint64_t address, uint32_t siz
     place = InWindow(LocalWindow(m), lane, offset, size_bytes);
   } else if (Allocation* allocation = m.memory.Find(address, size_bytes); allocation != nullptr) {
     place.bytes = allocation->bytes.data() + (address - allocation->base);
-    if (!allocation->written.empty()) {
-      place.written = allocation->written.data() + (address - allocation->base);
-    }
   }
   place.space = space;
   if (place.bytes != nullptr) return place;

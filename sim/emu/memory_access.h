@@ -51,7 +51,7 @@ inline Allocation* SameAllocation(Exec& x, const Compiled& c, LaneMask lanes, co
     if (allocation == nullptr) return nullptr;
     m.hints[c.index] = allocation;
   }
-  if (allocation->size() < size_bytes || !allocation->written.empty()) return nullptr;
+  if (allocation->size() < size_bytes) return nullptr;
   const uint64_t base = allocation->base, last = allocation->size() - size_bytes;
   uint64_t low_bits = 0;
   bool outside = false;
@@ -85,7 +85,7 @@ inline WindowOf LocalWindow(Machine& m) {
 // Host bytes of one lane's access.
 struct Place {
   uint8_t* bytes = nullptr;    // null: reported, the run ends
-  uint8_t* written = nullptr;  // null: not checked
+  uint8_t* written = nullptr;  // null: not checked (global memory never is)
   Space space = Space::kGlobal;
 };
 Place Locate(Exec& x, Space space, uint32_t lane, uint64_t address, uint32_t size_bytes);

@@ -194,14 +194,11 @@ void RunLdgsts(Exec& x, const Compiled& c) {
   const Row& shared = ReadRaw(x, c.src[kSrcC], 0, scratch);
   for (size_t i = 0; i < kWarpSize; ++i) to.at[i] = shared.lane[i] + c.mod[kModOwn];
   NoteAddresses(x, x.lanes, from);
-  Machine& m = *x.machine;
   const uint32_t size = c.mod[kModSize];
   const bool zfill = c.mod[kModExtra] != 0;
   const LaneMask copied = x.lanes & ReadPred(x, c.q);
-  m.num_shared_side = 0;
   for (LaneMask rest = x.lanes; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
-    if (m.sink != nullptr) m.shared_side[m.num_shared_side++] = to.at[lane];
     const Place dst = Locate(x, Space::kShared, lane, to.at[lane], size);
     if (dst.bytes == nullptr) return;
     MarkWritten(dst, size);

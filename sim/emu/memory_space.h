@@ -11,7 +11,6 @@ struct Allocation {
   std::string name;
   uint64_t base = 0;
   std::vector<uint8_t> bytes;
-  std::vector<uint8_t> written;  // one a byte, 1 = has a value; empty: everything has
 
   uint64_t size() const { return bytes.size(); }
   uint64_t end() const { return base + bytes.size(); }

@@ -111,17 +111,11 @@ void Runner::Execute(Warp* warp, uint32_t budget) {
           lanes == x.active ? active_threads : static_cast<uint32_t>(__builtin_popcount(lanes));
       ++m_.turn_executed;
       --budget;
-      if constexpr (kTrace) {
-        m_.num_addresses = 0;
-        m_.num_shared_side = 0;
-      }
+      if constexpr (kTrace) m_.num_addresses = 0;
       if (lanes != 0) c.run(x, c);
       if constexpr (kTrace) {
         if (c.inst == nullptr) return;  // past the last instruction: a finding, nothing that was executed
         m_.sink->Record(warp->index, pc, lanes, std::span(m_.addresses).first(m_.num_addresses));
-        if (m_.num_shared_side != 0) {
-          m_.sink->RecordSharedSide(std::span(m_.shared_side).first(m_.num_shared_side));
-        }
       }
       pc = x.next_pc;
     } while (budget != 0 && !x.stop);
