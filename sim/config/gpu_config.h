@@ -63,12 +63,78 @@ struct ExecConfig {
   UnitTiming uniform{4, 2};
   UnitTiming branch{4, 2};
   UnitTiming misc{6, 2};
+  UnitTiming convert{12, 8};           // F2F F2I I2F FRND and the like: the SFU's conversion path
+  UnitTiming integer_sfu{12, 8};       // POPC FLO BREV on the SFU
+  UnitTiming special_register{20, 2};  // S2R
+  UnitTiming vote{12, 2};              // VOTE MATCH REDUX R2UR
   UnitTiming texture{200, 8};
+  bool fp64_shared = true;              // one FP64 unit for the SM (GeForce); else one in each sub-core
+  uint32_t fp64_operand_cycles = 4;     // transfer to the shared unit, a source register pair
+  uint32_t imad_wide_issue_cycles = 2;  // IMAD.WIDE holds the issue port
+  uint32_t result_queue_entries = 8;
+  // Latency of a tensor instruction = latency_cycles of `tensor` + its interval; half-size shapes and types
+  // with FP32 accumulation follow from their interval.
   uint32_t predicate_latency_cycles = 13;
   uint32_t tensor_macs_per_cycle = 128;        // FP16 dense, a sub-core; other types in fixed ratios to it
   uint32_t tensor_fp32_accumulate_factor = 2;  // GeForce: FP32 accumulation halves the rate
 
   friend bool operator==(const ExecConfig&, const ExecConfig&) = default;
+};
+
+// Instruction supply of a sub-core and its SM.
+struct FrontEndConfig {
+  bool perfect_icache = false;
+  uint32_t ibuffer_entries = 3;      // a warp
+  uint32_t fetch_decode_cycles = 2;  // L0 hit to an instruction that may issue
+  uint32_t l0_kib = 32;              // a sub-core
+  uint32_t l0_ways = 32;
+  uint32_t l1_kib = 128;  // an SM
+  uint32_t l1_ways = 16;
+  uint32_t l0_miss_cycles = 78;          // L0 miss to its line from L1I: 39 there, 39 back
+  uint32_t l0_fill_interval_cycles = 1;  // between two lines into one L0
+  uint32_t l1_miss_cycles = 240;         // L1I miss to its line from the L2, beyond l0_miss_cycles
+  uint32_t stream_buffer_lines = 8;      // prefetched behind an L0 miss; 0 = no prefetcher
+  uint32_t branch_redirect_cycles = 5;   // taken branch's issue to the target's earliest fetch
+  bool branch_stall_includes_fetch = true;
+
+  friend bool operator==(const FrontEndConfig&, const FrontEndConfig&) = default;
+};
+
+// Constant operands and LDC.
+struct ConstantConfig {
+  bool perfect_l0 = false;
+  uint32_t l0_bytes = 512;  // a sub-core, fixed-latency operands
+  uint32_t l0_ways = 2;
+  uint32_t l1_bytes = 2048;  // an SM
+  uint32_t l1_ways = 8;
+  uint32_t line_bytes = 64;
+  uint32_t l0_miss_cycles = 11;     // L0 miss that hits the SM's L1
+  uint32_t l1_miss_cycles = 79;     // and one that does not: cold miss, measured
+  uint32_t miss_switch_cycles = 4;  // the scheduler waits so long for a greedy warp's constant
+  uint32_t ldc_immediate_cycles = 26;
+  uint32_t ldc_register_cycles = 29;
+
+  friend bool operator==(const ConstantConfig&, const ConstantConfig&) = default;
+};
+
+// Register file of a sub-core.
+struct RegisterFileConfig {
+  uint32_t banks = 2;
+  uint32_t read_ports = 1;  // a bank and cycle; 0 = unlimited
+  uint32_t read_window_cycles = 3;
+  bool reuse_cache = true;
+  uint32_t unbypassed_cycles = 1;  // a fixed-latency result is seen so much later by variable-latency readers
+
+  friend bool operator==(const RegisterFileConfig&, const RegisterFileConfig&) = default;
+};
+
+// Page translation as an SM sees it.
+struct TlbConfig {
+  uint32_t entries = 16;  // 0 = perfect
+  uint32_t page_kib = 2048;
+  uint32_t miss_cycles = 8;
+
+  friend bool operator==(const TlbConfig&, const TlbConfig&) = default;
 };
 
 struct SmConfig {
@@ -109,6 +175,14 @@ struct L1Config {
   uint32_t membar_cta_cycles = 53;
   uint32_t membar_gpu_cycles = 186;
   uint32_t membar_sys_cycles = 2900;
+  uint32_t uniform_address_cycles = 2;  // address unit, uniform or shared address
+  uint32_t shmem_address_cycles = 2;
+  uint32_t wide_load_cycles = 2;        // result return a further register of a lane: 64 B a cycle
+  uint32_t shmem_wide_load_cycles = 1;  // shared memory, 128-bit loads a further pass
+  uint32_t ldsm_matrix_cycles = 1;      // LDSM, a further matrix
+  uint32_t shmem_atomic_cycles = 4;     // a round of a shared atomic's lanes at one address
+  uint32_t read_release_cycles = 9;     // WAR: issue to sources read, 32-bit load
+  uint32_t barrier_cycles = 6;          // last arrival to the first issue behind BAR
 
   friend bool operator==(const L1Config&, const L1Config&) = default;
 };
@@ -147,6 +221,7 @@ struct DramConfig {
   // Timing in DRAM clock cycles.
   uint32_t ccd = 4, ccdl = 9, rrd = 18, rcd = 36, ras = 82, rp = 36, rc = 117, cl = 36, wl = 12;
   uint32_t cdlr = 15, wr = 36, rtpl = 6;
+  uint32_t faw = 0;  // four activates; 0 = no limit
   uint32_t refresh_interval_ns = 1900;
   uint32_t refresh_ns = 120;
 
@@ -167,8 +242,12 @@ struct GpuConfig {
   std::string name = "RTX4090";
   ClockConfig clocks;
   SmConfig sm;
+  FrontEndConfig front;
+  ConstantConfig constant;
+  RegisterFileConfig registers;
   ExecConfig exec;
   L1Config l1;
+  TlbConfig tlb;
   NocConfig noc;
   L2Config l2;
   DramConfig dram;

@@ -64,6 +64,25 @@ constexpr auto kSmStats = std::to_array<StatField<SmStats>>({
     {{"sm_stall_drain", U::kCycles, "Warp-cycles after EXIT until the warp's stores have left.", "",
       kService},
      &SmStats::stall_drain},
+    {{"sm_stall_tex_throttle", U::kCycles, "Warp-cycles waiting for room in the queue of the texture unit.",
+      "", kService},
+     &SmStats::stall_tex_throttle},
+    {{"sm_stall_imc_miss", U::kCycles,
+      "Warp-cycles waiting for a constant operand that missed the immediate constant cache.", "", kService},
+     &SmStats::stall_imc_miss},
+    {{"sm_stall_no_instruction", U::kCycles,
+      "Warp-cycles with an empty instruction buffer: a cache miss or a taken branch.", "", kService},
+     &SmStats::stall_no_instruction},
+    {{"sm_stall_dispatch", U::kCycles,
+      "Warp-cycles held back by the dispatch stage: register read ports, a held issue port.", "", kService},
+     &SmStats::stall_dispatch},
+    {{"sm_stall_misc", U::kCycles, "Warp-cycles for any other reason: convergence barriers.", "", kService},
+     &SmStats::stall_misc},
+    {{"sm_issue_slots_stalled", U::kEvents,
+      "Issue slots of sub-cores with a warp in which no warp could issue."},
+     &SmStats::issue_slots_stalled},
+    {{"sm_issue_slots_empty", U::kEvents, "Issue slots of sub-cores without a warp."},
+     &SmStats::issue_slots_empty},
     {{"sm_inst_fp32", U::kWarpInstructions, "Warp instructions of the FP32 units."}, &SmStats::inst_fp32},
     {{"sm_inst_int", U::kWarpInstructions,
       "Warp instructions of the integer units, integer multiply-add included."},
@@ -108,6 +127,32 @@ constexpr auto kSmStats = std::to_array<StatField<SmStats>>({
     {{"sm_tensor_ops", U::kEvents,
       "Tensor multiplications and additions, dense-equivalent (2 x m x n x k an instruction)."},
      &SmStats::tensor_ops},
+    {{"sm_register_reads", U::kEvents, "Warp-wide reads of general registers through a bank's port."},
+     &SmStats::register_reads},
+    {{"sm_register_reuse_hits", U::kEvents,
+      "Warp-wide reads of general registers that the reuse cache served."},
+     &SmStats::register_reuse_hits},
+    {{"sm_register_port_stall_cycles", U::kCycles,
+      "Cycles that instructions waited for register read ports, summed over sub-cores."},
+     &SmStats::register_port_stall_cycles},
+    {{"sm_icache_l0_accesses", U::kEvents, "Lines asked of the L0 instruction caches."},
+     &SmStats::icache_l0_accesses},
+    {{"sm_icache_l0_misses", U::kEvents, "Lines that were not in the L0 instruction cache."},
+     &SmStats::icache_l0_misses},
+    {{"sm_icache_prefetch_hits", U::kEvents,
+      "L0 misses served by the stream buffer, lines still on their way included."},
+     &SmStats::icache_prefetch_hits},
+    {{"sm_icache_l1_misses", U::kEvents, "Lines that were not in the L1 instruction cache."},
+     &SmStats::icache_l1_misses},
+    {{"sm_constant_accesses", U::kEvents, "Constant operands of fixed-latency instructions."},
+     &SmStats::constant_accesses},
+    {{"sm_constant_l0_misses", U::kEvents, "Constant operands that missed the sub-core's cache."},
+     &SmStats::constant_l0_misses},
+    {{"sm_constant_l1_misses", U::kEvents, "Constant lines that missed the SM's cache."},
+     &SmStats::constant_l1_misses},
+    {{"sm_tlb_accesses", U::kEvents, "Pages asked of the SM's address translation."}, &SmStats::tlb_accesses},
+    {{"sm_tlb_misses", U::kEvents, "Pages that were not in the SM's translation buffer."},
+     &SmStats::tlb_misses},
 });
 static_assert(DescribesAll(kSmStats), "a counter of SmStats has no row");
 
@@ -241,7 +286,8 @@ constexpr size_t CountService() {
   for (const StatDef& def : kAllDefs) count += def.exported == StatExport::kService ? 1 : 0;
   return count;
 }
-static_assert(CountService() <= 24, "statistics in the live stream and in Prometheus are few on purpose");
+// 18 warp states, which are one metric with a label, and a dozen others.
+static_assert(CountService() <= 30, "statistics in the live stream and in Prometheus are few on purpose");
 
 }  // namespace
 

@@ -34,6 +34,14 @@ struct SmStats {
   uint64_t stall_branch_resolving = 0;
   uint64_t stall_sleeping = 0;
   uint64_t stall_drain = 0;
+  uint64_t stall_tex_throttle = 0;
+  uint64_t stall_imc_miss = 0;
+  uint64_t stall_no_instruction = 0;
+  uint64_t stall_dispatch = 0;
+  uint64_t stall_misc = 0;
+  // Issue slots: with warp_instructions these two add up to issue_slots.
+  uint64_t issue_slots_stalled = 0;
+  uint64_t issue_slots_empty = 0;
   // Instructions by unit.
   uint64_t inst_fp32 = 0;
   uint64_t inst_int = 0;
@@ -53,6 +61,20 @@ struct SmStats {
   uint64_t inst_mem_other = 0;
   uint64_t tensor_busy_cycles = 0;
   uint64_t tensor_ops = 0;
+  // Register file.
+  uint64_t register_reads = 0;
+  uint64_t register_reuse_hits = 0;
+  uint64_t register_port_stall_cycles = 0;
+  // Instruction and constant caches, address translation.
+  uint64_t icache_l0_accesses = 0;
+  uint64_t icache_l0_misses = 0;
+  uint64_t icache_prefetch_hits = 0;
+  uint64_t icache_l1_misses = 0;
+  uint64_t constant_accesses = 0;
+  uint64_t constant_l0_misses = 0;
+  uint64_t constant_l1_misses = 0;
+  uint64_t tlb_accesses = 0;
+  uint64_t tlb_misses = 0;
 };
 
 // L1 data cache and shared memory of one SM.
