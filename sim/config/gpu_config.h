@@ -191,8 +191,13 @@ struct NocConfig {
   uint32_t request_latency_cycles = 90;  // SM to slice, unloaded
   uint32_t reply_latency_cycles = 90;    // slice to SM, unloaded
   uint32_t latency_spread_cycles = 58;   // +/- over the SM x slice table (L40: 222..339)
-  uint32_t sm_port_bytes = 64;           // a cycle and direction
+  uint32_t crossing_cycles = 13;  // round trip to a slice of the other half, beyond one of the own half
+  uint32_t sm_port_bytes = 64;    // a cycle and direction
   uint32_t slice_port_bytes = 64;
+  uint32_t packet_bytes = 8;      // of a port, taken by a packet without data
+  uint32_t gpc_ports = 11;        // ports that SMs share; 0 = none
+  uint32_t gpc_port_sectors = 6;  // through one of them and each direction in gpc_port_cycles
+  uint32_t gpc_port_cycles = 1;
 
   friend bool operator==(const NocConfig&, const NocConfig&) = default;
 };
@@ -204,6 +209,10 @@ struct L2Config {
   uint32_t latency_cycles = 60;         // tag + data of a slice
   uint32_t hash = 0;                    // 0 uniform XOR-fold, 1 modulo, ...
   uint32_t atomic_latency_cycles = 20;  // added to a hit by a read-modify-write
+  uint32_t atomic_interval_cycles = 1;  // between two operations on one address
+  uint32_t atomic_lanes_per_cycle = 8;  // operations on different addresses, a slice
+  uint32_t sectors_per_cycle = 2;       // data array of a slice
+  uint32_t queue_entries = 256;         // requests on their way to a slice or waiting at it
   bool memcpy_fills = true;             // MemcpyHtoD leaves its last lines in L2
 
   friend bool operator==(const L2Config&, const L2Config&) = default;
@@ -221,9 +230,15 @@ struct DramConfig {
   // Timing in DRAM clock cycles.
   uint32_t ccd = 4, ccdl = 9, rrd = 18, rcd = 36, ras = 82, rp = 36, rc = 117, cl = 36, wl = 12;
   uint32_t cdlr = 15, wr = 36, rtpl = 6;
-  uint32_t faw = 0;  // four activates; 0 = no limit
-  uint32_t refresh_interval_ns = 1900;
+  uint32_t faw = 0;                     // four activates; 0 = no limit
+  uint32_t rrdl = 0;                    // two activates of one bank group; 0 = as rrd
+  uint32_t turn_round = 2;              // data bus idle between a read's data and a write's
+  uint32_t refresh_interval_ns = 1900;  // every bank once in this time
   uint32_t refresh_ns = 120;
+  uint32_t refresh_banks = 0;          // refreshed together; 0 = all
+  uint32_t write_queue_entries = 128;  // write-backs that a channel takes before its slices hold requests
+  uint32_t write_high_mark = 48;       // writes waiting: they go first until write_low_mark are left
+  uint32_t write_low_mark = 16;
 
   friend bool operator==(const DramConfig&, const DramConfig&) = default;
 };
