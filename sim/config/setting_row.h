@@ -41,16 +41,24 @@ struct Row {
   Binding binding;
 };
 
-// Declared in settings_core.cc, settings_memory.cc and settings_compat.cc.
+// Declared in settings_core.cc, settings_front.cc, settings_memory.cc and settings_compat.cc.
 std::vector<RowSpec> NameRows();
 std::vector<RowSpec> ClockRows();
 std::vector<RowSpec> SmRows();
 std::vector<RowSpec> SharedMemoryRows();
+std::vector<RowSpec> FetchRows();
+std::vector<RowSpec> InstructionCacheRows();
+std::vector<RowSpec> ConstantCacheRows();
+std::vector<RowSpec> ConstantTimingRows();
+std::vector<RowSpec> RegisterFileRows();
 std::vector<RowSpec> ExecRows();
 std::vector<RowSpec> OtherUnitRows();
+std::vector<RowSpec> SharedUnitRows();
 std::vector<RowSpec> RunRows();
 std::vector<RowSpec> L1Rows();
 std::vector<RowSpec> MemoryPipelineRows();
+std::vector<RowSpec> MemoryStepRows();
+std::vector<RowSpec> TlbRows();
 std::vector<RowSpec> NocRows();
 std::vector<RowSpec> L2Rows();
 std::vector<RowSpec> DramRows();

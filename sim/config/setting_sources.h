@@ -8,6 +8,7 @@ namespace sm89::settings {
 inline constexpr std::string_view kWhitepaper = "NVIDIA Ada GPU architecture whitepaper";
 inline constexpr std::string_view kGuide = "NVIDIA CUDA programming guide, table for compute capability 8.9";
 inline constexpr std::string_view kHuerta = "Huerta et al., MICRO 2025 (RTX A6000)";
+inline constexpr std::string_view kHuertaModel = "published RTX A6000 model of Huerta et al., MICRO 2025";
 inline constexpr std::string_view kLog4090 = "measured on an RTX 4090 (public micro-benchmark log)";
 inline constexpr std::string_view kL40 =
     "measured on an L40, same die (arXiv 2606.22588); how it divides: assumption";

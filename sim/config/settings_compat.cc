@@ -129,6 +129,7 @@ constexpr std::array kFixed = std::to_array<std::string_view>({
     "-gpgpu_sub_core_model",
     "-gpgpu_coalesce_arch",
     "-gpgpu_max_insn_issue_per_warp",
+    "-gpgpu_inst_fetch_throughput",
     "-gpgpu_dual_issue_diff_exec_units",
     "-gpgpu_simt_core_sim_order",
     "-gpgpu_warpdistro_shader",
@@ -160,12 +161,11 @@ constexpr std::array kNotModelled = std::to_array<std::string_view>({
     "-gpgpu_gmem_skip_L1D",
     "-gpgpu_perfect_mem",
     "-gpgpu_concurrent_kernel_sm",
-    "-gpgpu_perfect_inst_const_cache",
-    "-gpgpu_inst_fetch_throughput",
     "-gpgpu_simple_dram_model",
     "-l2_ideal",
     "-gpgpu_flush_l2_cache",
 });
+constexpr std::array kPerfectCaches = std::to_array<std::string_view>({"-gpgpu_perfect_inst_const_cache"});
 constexpr std::array kDramQueues = std::to_array<std::string_view>({
     "-gpgpu_dram_partition_queues",
     "-gpgpu_dram_return_queue_size",
@@ -257,7 +257,8 @@ constexpr std::array kReasons = std::to_array<Reason>({
     {"there are no checkpoints of a functional PTX run", kCheckpoint},
     {"launches by the device are not in traces", kDeviceLaunch},
     {"the interconnect is a crossbar of reserved ports, set by -gpgpu_sm89_noc_*", kInterconnect},
-    {"the SM has no operand collectors", kOperandCollector},
+    {"the SM has no operand collectors; its register file is set by -gpgpu_sm89_register_*",
+     kOperandCollector},
     {"there is one unit of each kind a sub-core, set by "
      "-trace_opcode_latency_initiation_{int,sp,dp,sfu,tensor} and "
      "-gpgpu_sm89_timing_*",
@@ -266,6 +267,8 @@ constexpr std::array kReasons = std::to_array<Reason>({
     {"limits are set by -gpgpu_shmem_option, -gpgpu_sm89_max_shmem_per_cta and -gpgpu_shader_registers",
      kSharedSize},
     {"not modelled", kNotModelled},
+    {"each is set by itself, -gpgpu_sm89_perfect_icache and -gpgpu_sm89_perfect_constant_cache",
+     kPerfectCaches},
     {"a DRAM channel has one queue, -gpgpu_frfcfs_dram_sched_queue_size, and banks as -gpgpu_dram_timing_opt "
      "says",
      kDramQueues},
@@ -280,12 +283,16 @@ constexpr std::array kReasons = std::to_array<Reason>({
     {"deadlock detection is always on, after -gpgpu_sm89_deadlock_cycles", kDeadlock},
 });
 
-constexpr std::array kUnusedCaches = std::to_array<std::string_view>({
-    "-gpgpu_cache:il1",
-    "-gpgpu_const_cache:l1",
-    "-gpgpu_tex_cache:l1",
-    "-gpgpu_cache:dl1PrefL1",
-    "-gpgpu_cache:dl1PrefShared",
+struct UnusedCache {
+  std::string_view name, reason;
+};
+constexpr std::array kUnusedCaches = std::to_array<UnusedCache>({
+    {"-gpgpu_cache:il1", "instruction caches are set by -gpgpu_sm89_l0i_* and -gpgpu_sm89_l1i_*"},
+    {"-gpgpu_const_cache:l1", "constant caches are set by -gpgpu_sm89_constant_*"},
+    {"-gpgpu_tex_cache:l1", "not modelled"},
+    {"-gpgpu_cache:dl1PrefL1", "a kernel's data cache is what its shared memory leaves of the unified array"},
+    {"-gpgpu_cache:dl1PrefShared",
+     "a kernel's data cache is what its shared memory leaves of the unified array"},
 });
 
 Outcome CheckCacheString(std::string_view text, GpuConfig*) {
@@ -305,10 +312,10 @@ Outcome AnyText(std::string_view text, GpuConfig*) {
 
 std::vector<RowSpec> CompatibilityRows() {
   std::vector<RowSpec> rows;
-  for (const std::string_view name : kUnusedCaches) {
+  for (const UnusedCache& cache : kUnusedCaches) {
     rows.push_back(
-        {.name = name,
-         .help = "this cache is not modelled yet; the text is checked all the same",
+        {.name = cache.name,
+         .help = cache.reason,
          .source = kCompatibility,
          .binding = {SettingType::kCacheString, std::string(kCachePattern), CheckCacheString, {}, {}}});
   }

@@ -104,6 +104,52 @@ std::vector<RowSpec> MemoryPipelineRows() {
   };
 }
 
+std::vector<RowSpec> MemoryStepRows() {
+  using L = L1Config;
+  return {
+      {.name = "-gpgpu_sm89_uniform_address_cycles",
+       .unit = "cycles",
+       .help = "Address unit of a sub-core: busy for an instruction whose address is in a uniform register.",
+       .source = kHuerta,
+       .binding = Uint<&GpuConfig::l1, &L::uniform_address_cycles>(1, 1000)},
+      {.name = "-gpgpu_sm89_shmem_address_cycles",
+       .unit = "cycles",
+       .help = "Address unit of a sub-core: busy for a shared-memory instruction.",
+       .source = kHuerta,
+       .binding = Uint<&GpuConfig::l1, &L::shmem_address_cycles>(1, 1000)},
+      {.name = "-gpgpu_sm89_wide_load_cycles",
+       .unit = "cycles",
+       .help = "Global and local loads wider than 32 bits: added for each further register of a lane.",
+       .source = kHuerta,
+       .binding = Uint<&GpuConfig::l1, &L::wide_load_cycles>(0, 1000)},
+      {.name = "-gpgpu_sm89_shmem_wide_load_cycles",
+       .unit = "cycles",
+       .help = "Shared-memory loads of 128 bits: added for each further pass.",
+       .source = kHuerta,
+       .binding = Uint<&GpuConfig::l1, &L::shmem_wide_load_cycles>(0, 1000)},
+      {.name = "-gpgpu_sm89_ldsm_matrix_cycles",
+       .unit = "cycles",
+       .help = "LDSM: added for each further matrix.",
+       .source = kAssumption,
+       .binding = Uint<&GpuConfig::l1, &L::ldsm_matrix_cycles>(0, 1000)},
+      {.name = "-gpgpu_sm89_shmem_atomic_cycles",
+       .unit = "cycles",
+       .help = "Shared-memory atomic: a round, in which each address that lanes share takes one of them.",
+       .source = kAssumption,
+       .binding = Uint<&GpuConfig::l1, &L::shmem_atomic_cycles>(1, 1000)},
+      {.name = "-gpgpu_sm89_read_release_cycles",
+       .unit = "cycles",
+       .help = "Memory instruction of 32 bits: issue to its source registers read (write after read).",
+       .source = kHuerta,
+       .binding = Uint<&GpuConfig::l1, &L::read_release_cycles>(1, 1000)},
+      {.name = "-gpgpu_sm89_barrier_cycles",
+       .unit = "cycles",
+       .help = "CTA barrier: last warp's arrival to the first issue behind it.",
+       .source = kAssumption,
+       .binding = Uint<&GpuConfig::l1, &L::barrier_cycles>(1, 10'000)},
+  };
+}
+
 std::vector<RowSpec> NocRows() {
   return {
       {.name = "-gpgpu_sm89_noc_request_latency",

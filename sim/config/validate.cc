@@ -18,6 +18,7 @@ constexpr uint32_t kMaxSms = 1024;
 constexpr uint32_t kMaxSlices = 1024;
 // A sub-core keeps its warps in the bits of a word.
 constexpr uint32_t kMaxWarpsOfSubCore = 32;
+constexpr uint64_t kInstructionLineBytes = 128;
 constexpr uint64_t kSectorBits = uint64_t{kSectorBytes} * 8;
 
 uint64_t Bytes(const CacheConfig& cache) { return uint64_t{cache.sets} * cache.line_bytes * cache.ways; }
@@ -29,6 +30,8 @@ class Rules {
   std::vector<BrokenRule> Check() {
     CheckSm();
     CheckSharedMemory();
+    CheckInstructionCaches();
+    CheckConstantCaches();
     CheckL1();
     CheckL2();
     CheckNoc();
@@ -75,6 +78,37 @@ class Rules {
             {"-gpgpu_sm89_max_shmem_per_cta", "-gpgpu_shmem_option", "-gpgpu_sm89_reserved_shmem_per_cta"},
             absl::StrCat("the largest CTA takes ", cta, " bytes, the largest carve-out has ", most),
             "a CTA limit, with the reserved bytes, of no more than the largest carve-out");
+  }
+
+  // Whole sets: `bytes` is a multiple of ways x line.
+  void RequireSets(uint64_t bytes, uint64_t ways, uint64_t line_bytes, std::vector<std::string_view> names) {
+    const uint64_t row = ways * line_bytes;
+    Require(bytes % row == 0, std::move(names),
+            absl::StrCat(bytes, " bytes do not divide into sets of ", ways, " ways x ", line_bytes, " bytes"),
+            absl::StrCat("a size that is a multiple of ", row, " bytes"));
+  }
+
+  void CheckInstructionCaches() {
+    const FrontEndConfig& front = gpu_.front;
+    RequireSets(uint64_t{front.l0_kib} * 1024, front.l0_ways, kInstructionLineBytes,
+                {"-gpgpu_sm89_l0i_size", "-gpgpu_sm89_l0i_ways"});
+    RequireSets(uint64_t{front.l1_kib} * 1024, front.l1_ways, kInstructionLineBytes,
+                {"-gpgpu_sm89_l1i_size", "-gpgpu_sm89_l1i_ways"});
+  }
+
+  void CheckConstantCaches() {
+    const ConstantConfig& constant = gpu_.constant;
+    RequireSets(
+        constant.l0_bytes, constant.l0_ways, constant.line_bytes,
+        {"-gpgpu_sm89_constant_l0_size", "-gpgpu_sm89_constant_l0_ways", "-gpgpu_sm89_constant_line_bytes"});
+    RequireSets(
+        constant.l1_bytes, constant.l1_ways, constant.line_bytes,
+        {"-gpgpu_sm89_constant_l1_size", "-gpgpu_sm89_constant_l1_ways", "-gpgpu_sm89_constant_line_bytes"});
+    Require(constant.l1_miss_cycles >= constant.l0_miss_cycles,
+            {"-gpgpu_sm89_constant_l1_miss_cycles", "-gpgpu_sm89_constant_l0_miss_cycles"},
+            absl::StrCat("a miss of both caches takes ", constant.l1_miss_cycles,
+                         " cycles, one that the SM's cache serves ", constant.l0_miss_cycles),
+            absl::StrCat("at least ", constant.l0_miss_cycles));
   }
 
   void CheckL1() {
@@ -190,11 +224,6 @@ std::vector<UnusedValue> UnusedValues(const GpuConfig& gpu) {
     notes.push_back(
         {"-gpgpu_clock_domains",
          "not modelled, so without effect: an interconnect or L2 clock other than the core clock"});
-  }
-  const DramConfig& dram = gpu.dram;
-  if (dram.bank_groups != usual.dram.bank_groups || dram.ccdl != usual.dram.ccdl) {
-    notes.push_back(
-        {"-gpgpu_dram_timing_opt", "not modelled, so without effect: bank groups (nbkgrp, CCDL)"});
   }
   return notes;
 }

@@ -192,8 +192,8 @@ TEST(ConfigText, OptionsWithoutEffectWarnOnceAndSayWhy) {
           "configuration",
           "2:-visualizer_enabled is given on line 1 and again on line 2 of the same file; the later "
           "value counts",
-          "3:-gpgpu_cache:il1 has no effect: this cache is not modelled yet; the text is checked all the "
-          "same"));
+          "3:-gpgpu_cache:il1 has no effect: instruction caches are set by -gpgpu_sm89_l0i_* and "
+          "-gpgpu_sm89_l1i_*"));
   EXPECT_EQ(config->digest, LoadText("")->digest) << "what has no effect must not change the digest";
   EXPECT_EQ(config->options_read, 3u);
 }

@@ -76,7 +76,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-gpgpu_cache:dl1 S:224:128:4,L:T:m:L:L,A:384:48,16", ""},
         Case{"-gpgpu_cache:dl1 S:225:128:4,L:T:m:L:L,A:384:48,16", "the largest carve-out leaves 28 KiB"},
         Case{"-gpgpu_dram_buswidth 16 -dram_data_command_freq_ratio 4", "a channel moves 512 bits"},
-        Case{"-gpgpu_kernel_launch_latency 999999", ""}));
+        Case{"-gpgpu_sm89_l0i_size 16", ""},
+        Case{"-gpgpu_sm89_l0i_ways 24", "32768 bytes do not divide into sets of 24 ways x 128 bytes"},
+        Case{"-gpgpu_sm89_l1i_size 127", "130048 bytes do not divide into sets of 16 ways x 128 bytes"},
+        Case{"-gpgpu_sm89_constant_l0_size 448", "448 bytes do not divide into sets of 2 ways x 64 bytes"},
+        Case{"-gpgpu_sm89_constant_l1_ways 7", "2048 bytes do not divide into sets of 7 ways x 64 bytes"},
+        Case{"-gpgpu_sm89_constant_line_bytes 512",
+             "512 bytes do not divide into sets of 2 ways x 512 bytes"},
+        Case{"-gpgpu_sm89_constant_l0_miss_cycles 80", "a miss of both caches takes 79 cycles"},
+        Case{"-gpgpu_sm89_constant_l0_miss_cycles 79", ""}, Case{"-gpgpu_kernel_launch_latency 999999", ""}));
 
 TEST(ConfigRulesOf, TheDefaultsHold) { EXPECT_TRUE(settings::CheckRules(GpuConfig{}).empty()); }
 

@@ -169,7 +169,7 @@ TEST(Digest, OfThePresetIsKnown) {
   const auto config = LoadConfig("RTX4090", {}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   // Changes with every default, setting and name: results cached under the old value are then not used.
-  EXPECT_EQ(config->digest, "30380c4f614cff5f78ca55a97b9b62996314c4a97d7a7bdfee7db969a2452145");
+  EXPECT_EQ(config->digest, "2f529f6bf775632e3846f2dfb4a705defdc7d5a0f995b2f8777296b04d19aa9d");
 }
 
 TEST(Digest, DependsOnValuesOnly) {
