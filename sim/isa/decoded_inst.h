@@ -105,6 +105,45 @@ struct RegRange {
   uint8_t count = 0;
 };
 
+// Row and column of the dependence table (core-model notes 1.4): which pair of instructions needs how many
+// cycles when both have fixed latencies.
+enum class DepClass : uint8_t {
+  kAlu,       // integer, logic, compare, select, move
+  kFma,       // FADD FMUL FFMA, IMAD
+  kImadWide,  // IMAD.WIDE, IMAD.HI
+  kHalf,      // HADD2 HMUL2 HFMA2
+  kPair,      // CS2R.64, LEPC
+  kFp64,      // DADD DMUL DFMA where it has a fixed latency, HFMA2.MMA
+  kMmaShort,  // m16n8k8 of 16-bit types and the like
+  kMmaLong,   // m16n8k16 and the like
+  kDmma,
+  kUniform,      // uniform datapath
+  kUniformLoad,  // ULDC UMOV VOTEU: results a uniform reader sees after 2
+  kDecoupled,    // variable latency: MUFU, conversions, S2R, branch unit
+  kAddress,      // variable latency with an address unit: loads, stores, atomics, SHFL, BAR
+};
+inline constexpr int kNumDepClasses = 13;
+
+// Rows of the timing table that are finer than ExecUnit.
+enum class TimingClass : uint8_t {
+  kUnit,             // the row of its ExecUnit
+  kConvert,          // F2F F2I I2F FRND ... on the special function unit
+  kIntegerSfu,       // POPC FLO BREV
+  kSpecialRegister,  // S2R, B2R
+  kVote,             // VOTE MATCH REDUX R2UR
+};
+
+// Operands of a decoded instruction, which machine code names in full: predicates, the guard and uniform
+// registers included. Traces name fewer (kMaxDests, kMaxSources).
+inline constexpr int kMaxWrites = 4;
+inline constexpr int kMaxReads = 10;
+
+// Where an instruction's control bits come from.
+enum class ControlSource : uint8_t {
+  kMachineCode,  // of the instruction's own encoding
+  kSynthesised,  // computed from the dependence table
+};
+
 struct DecodedInst {
   uint32_t pc = 0;
   ExecUnit unit = ExecUnit::kMisc;
@@ -122,19 +161,43 @@ struct DecodedInst {
   bool reads_clock = false;   // a clock or timer register; known from machine code only
   uint8_t num_dests = 0;
   uint8_t num_sources = 0;
-  std::array<RegRange, kMaxDests> dests{};  // widened from the opcode (64/128-bit, tensor)
-  std::array<RegRange, kMaxSources> sources{};
+  // Widened from the opcode (64/128-bit, tensor); exact from machine code, with data registers before
+  // predicates and the guard last.
+  std::array<RegRange, kMaxWrites> dests{};
+  std::array<RegRange, kMaxReads> sources{};
   // DEPBAR: group count. BAR: barrier number 0..15, kUnknownBarrier when the trace does not tell it.
   static constexpr int64_t kUnknownBarrier = -1;
   int64_t immediate = 0;
   TensorOp tensor;
+
+  // Issue model. `bits` are always usable: real ones, else those of SynthesiseControlBits.
+  DepClass dep = DepClass::kAlu;
+  TimingClass timing = TimingClass::kUnit;
   ControlBits bits;
+  // General registers read through the operand slots A, B and C of the register file; count 0 = the slot
+  // holds no general register. Stores: A = address, B = data. LDGSTS: A = shared, B = global address.
+  std::array<RegRange, 3> slots{};
+  // A constant operand c[bank][offset] of a fixed-latency instruction, or the address of LDC with an
+  // immediate offset; known from machine code only.
+  static constexpr uint8_t kNoConstant = 0xff;
+  uint8_t constant_bank = kNoConstant;
+  uint32_t constant_offset = 0;  // bytes
+  bool uniform_address = false;  // memory: no general register takes part in the address (UR or immediate)
+  bool guarded = false;          // has a guard predicate other than PT (unknown in text traces: false)
+  // DEPBAR.LE SBx, immediate, {mask}: kNoCounter when the trace does not name the counter.
+  static constexpr uint8_t kNoCounter = 7;
+  uint8_t depbar_counter = kNoCounter;
+  uint8_t depbar_mask = 0;       // further counters that must be 0
+  uint32_t barrier_threads = 0;  // BAR with a count: threads that take part; 0 = the whole CTA or unknown
 };
 
 struct DecodeOptions {
   // Binary version of the kernel (89; foreign ones are decoded through their SM89 counterpart).
   uint32_t binary_version = 89;
   bool unknown_as_nop = false;
+  // Operands are taken from machine code where there is some, its control bits are not: control_source is
+  // then kSynthesised.
+  bool ignore_control_bits = false;
 };
 
 // An opcode that the decoder does not know.
@@ -144,7 +207,10 @@ struct UnknownOpcode {
 };
 
 struct DecodedKernel {
-  std::vector<DecodedInst> insts;      // parallel to the static table
+  std::vector<DecodedInst> insts;  // parallel to the static table
+  // kMachineCode when every instruction has an encoding. Otherwise `bits` are defaults until
+  // SynthesiseControlBits has run.
+  ControlSource control_source = ControlSource::kSynthesised;
   std::vector<UnknownOpcode> unknown;  // each text once; treated as NOP only when asked for
 };
 

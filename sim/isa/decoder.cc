@@ -3,6 +3,8 @@
 #include <string_view>
 
 #include "sim/isa/decoded_inst.h"
+#include "sim/isa/encoded_operands.h"
+#include "sim/isa/issue_class.h"
 #include "sim/isa/modifiers.h"
 #include "sim/isa/opcode_table.h"
 #include "sim/isa/operands.h"
@@ -48,6 +50,12 @@ int64_t BarrierNumber(const StaticInst& raw) {
   return raw.immediate >= 0 && raw.immediate <= 15 ? raw.immediate : DecodedInst::kUnknownBarrier;
 }
 
+// "BAR.SYNC id, count" as the text leaves it: the count, or 0.
+uint32_t BarrierThreads(const StaticInst& raw) {
+  const bool count = raw.has_immediate && raw.immediate > 15 && raw.immediate % kWarpSize == 0;
+  return count ? static_cast<uint32_t>(raw.immediate) : 0;
+}
+
 // False when the opcode is not one that SM89 has or can stand for.
 bool DecodeOne(const StaticInst& raw, uint32_t binary_version, DecodedInst* inst) {
   const std::string_view base = BaseMnemonic(raw.opcode);
@@ -65,9 +73,14 @@ bool DecodeOne(const StaticInst& raw, uint32_t binary_version, DecodedInst* inst
   inst->bypass_l1 = BypassesL1(*inst, raw.opcode);
   inst->writes_predicate = row->Has(kWritesPredicate);
   inst->guessed = counterpart != base;
-  inst->immediate = row->control == ControlOp::kBarrier ? BarrierNumber(raw) : raw.immediate;
-  inst->arrives_only = row->control == ControlOp::kBarrier && HasModifier(raw.opcode, "ARV");
+  const bool barrier = row->control == ControlOp::kBarrier;
+  inst->immediate = barrier ? BarrierNumber(raw) : raw.immediate;
+  inst->barrier_threads = barrier ? BarrierThreads(raw) : 0;
+  inst->arrives_only = barrier && HasModifier(raw.opcode, "ARV");
+  inst->dep = DepClassOf(*row, raw.opcode, *inst, binary_version);
+  inst->timing = TimingClassOf(*row);
   DecodeOperands(*row, raw, inst);
+  if (raw.has_encoding) DecodeEncodedOperands(raw, binary_version, inst);
   return true;
 }
 
@@ -77,6 +90,7 @@ DecodedKernel DecodeKernel(std::span<const StaticInst> table, const DecodeOption
   DecodedKernel kernel;
   kernel.insts.reserve(table.size());
   std::set<std::string_view> unknown;
+  bool all_have_bits = !table.empty();
   for (size_t id = 0; id < table.size(); ++id) {
     const StaticInst& raw = table[id];
     DecodedInst inst;
@@ -88,13 +102,13 @@ DecodedKernel DecodeKernel(std::span<const StaticInst> table, const DecodeOption
       }
     }
     inst.pc = raw.pc;
-    if (raw.has_encoding) {
-      inst.has_control_bits = true;
-      inst.bits = ReadControlBits(raw.encoding);
-      inst.reads_clock = ReadsClock(raw.encoding);
-    }
+    if (raw.has_encoding) inst.reads_clock = ReadsClock(raw.encoding);
+    inst.has_control_bits = raw.has_encoding && !options.ignore_control_bits;
+    if (inst.has_control_bits) inst.bits = ReadControlBits(raw.encoding);
+    all_have_bits &= inst.has_control_bits;
     kernel.insts.push_back(inst);
   }
+  if (all_have_bits) kernel.control_source = ControlSource::kMachineCode;
   return kernel;
 }
 

@@ -29,31 +29,6 @@ constexpr std::array kInputTypes = {
     TypeName{"S4", TensorType::kS4},     TypeName{"U4", TensorType::kU4},
 };
 
-uint32_t BitsOf(TensorType type) {
-  switch (type) {
-    case TensorType::kNone:
-      return 0;
-    case TensorType::kB1:
-      return 1;
-    case TensorType::kS4:
-    case TensorType::kU4:
-      return 4;
-    case TensorType::kE4m3:
-    case TensorType::kE5m2:
-    case TensorType::kS8:
-    case TensorType::kU8:
-      return 8;
-    case TensorType::kF16:
-    case TensorType::kBf16:
-      return 16;
-    case TensorType::kTf32:
-      return 32;
-    case TensorType::kF64:
-      return 64;
-  }
-  SM89_ASSERT(false, "tensor type out of range");
-}
-
 uint32_t AccumulatorBits(const TensorOp& op) {
   switch (op.a) {
     case TensorType::kF64:
@@ -102,6 +77,31 @@ uint8_t RegsFor(uint32_t elements, uint32_t bits) {
 }
 
 }  // namespace
+
+uint32_t ElementBits(TensorType type) {
+  switch (type) {
+    case TensorType::kNone:
+      return 0;
+    case TensorType::kB1:
+      return 1;
+    case TensorType::kS4:
+    case TensorType::kU4:
+      return 4;
+    case TensorType::kE4m3:
+    case TensorType::kE5m2:
+    case TensorType::kS8:
+    case TensorType::kU8:
+      return 8;
+    case TensorType::kF16:
+    case TensorType::kBf16:
+      return 16;
+    case TensorType::kTf32:
+      return 32;
+    case TensorType::kF64:
+      return 64;
+  }
+  SM89_ASSERT(false, "tensor type out of range");
+}
 
 std::string_view BaseMnemonic(std::string_view opcode) { return opcode.substr(0, opcode.find('.')); }
 
@@ -200,7 +200,7 @@ FragmentRegs FragmentsOf(const TensorOp& op, bool volta_step) {
   if (volta_step) return {2, 2, 2};
   const uint32_t stored_k = op.sparse ? op.k / 2u : op.k;  // 2:4 sparsity stores half of A
   const uint32_t c_bits = AccumulatorBits(op);
-  return {RegsFor(op.m * stored_k, BitsOf(op.a)), RegsFor(uint32_t{op.n} * op.k, BitsOf(op.b)),
+  return {RegsFor(op.m * stored_k, ElementBits(op.a)), RegsFor(uint32_t{op.n} * op.k, ElementBits(op.b)),
           RegsFor(uint32_t{op.m} * op.n, c_bits)};
 }
 

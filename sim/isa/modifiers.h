@@ -39,6 +39,9 @@ Scope ScopeOf(const OpcodeRow& row, std::string_view opcode);
 // Shape and types of a tensor instruction. False when the opcode names no shape.
 bool ParseTensorOp(std::string_view opcode, TensorOp* op);
 
+// Bits of one element of a matrix; 0 for kNone.
+uint32_t ElementBits(TensorType type);
+
 // Registers a lane that hold the fragments of A, B and of C or D.
 struct FragmentRegs {
   uint8_t a = 1, b = 1, c = 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "sim/isa/issue_class.h"
 #include "sim/isa/modifiers.h"
 
 namespace sm89 {
@@ -208,11 +209,45 @@ bool Keep(RegRange* range) {
   return true;
 }
 
+bool IsGeneral(const RegRange& range) { return range.file == RegFile::kGeneral; }
+
+// A lone source of a store is its data, not its address.
+bool DataAlone(const OperandLists& ops, const OpcodeRow& row) {
+  const bool store = row.rule == OperandRule::kStore || row.rule == OperandRule::kSurfaceStore;
+  return store && ops.num_sources == 1;
+}
+
+// RZ holds its slot without reading the register file.
+void AssignSlots(const OpcodeRow& row, const OperandLists& ops, DecodedInst* inst) {
+  const std::string_view order = DataAlone(ops, row) ? SlotOrder(row).substr(1) : SlotOrder(row);
+  size_t at = 0;
+  for (int i = 0; i < ops.num_sources && at < order.size(); ++i) {
+    RegRange range = ops.sources[i];
+    if (!IsGeneral(range)) continue;
+    const auto slot = static_cast<size_t>(order[at++]);
+    if (Keep(&range)) inst->slots[slot] = range;
+  }
+}
+
+// Tracers list no uniform register: an access without a general one has its address elsewhere.
+bool HasUniformAddress(const OpcodeRow& row, const OperandLists& ops) {
+  if (row.mem_op == MemOp::kNone || row.mem_op == MemOp::kShuffle) return false;
+  if (DataAlone(ops, row) || ops.num_sources == 0) return true;
+  const int addresses = row.rule == OperandRule::kAsyncCopy ? ops.num_sources : 1;
+  for (int i = 0; i < addresses; ++i) {
+    RegRange range = ops.sources[i];
+    if (IsGeneral(range) && Keep(&range)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void DecodeOperands(const OpcodeRow& row, const StaticInst& raw, DecodedInst* inst) {
   OperandLists ops = Sort(row, raw);
   ApplyRule(row, raw, *inst, &ops);
+  AssignSlots(row, ops, inst);
+  inst->uniform_address = HasUniformAddress(row, ops);
   inst->num_dests = 0;
   inst->num_sources = 0;
   for (int i = 0; i < ops.num_dests; ++i) {

@@ -7,7 +7,9 @@
 
 namespace sm89 {
 
-// Fills dests, sources and their counts of `inst`, whose width, matrices and tensor are already decoded.
+// Fills dests, sources and their counts, slots and uniform_address of `inst`, whose width, matrices and
+// tensor are already decoded. Slots hold the general registers in reading order: an operand that the text
+// does not name (a constant, an immediate) leaves no gap.
 //
 // Traces name only the first register of each operand, so runs are widened from the opcode. Where the text
 // leaves a doubt (a 2-source IMAD.WIDE whose addend may be a constant), the narrower reading is taken and

@@ -142,11 +142,11 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
       in.unit == ExecUnit::kSfu || in.unit == ExecUnit::kMisc || in.unit == ExecUnit::kFp64;
   for (int i = 0; i < in.num_sources; ++i) {
     const SlotRange range = ToSlots(in.sources[static_cast<size_t>(i)]);
-    if (range.count != 0) out.sources[out.num_sources++] = range;
+    if (range.count != 0 && out.num_sources < out.sources.size()) out.sources[out.num_sources++] = range;
   }
   for (int i = 0; i < in.num_dests; ++i) {
     const SlotRange range = ToSlots(in.dests[static_cast<size_t>(i)]);
-    if (range.count != 0) out.dests[out.num_dests++] = range;
+    if (range.count != 0 && out.num_dests < out.dests.size()) out.dests[out.num_dests++] = range;
   }
   out.immediate = in.immediate;
   out.tensor_ops = uint64_t{2} * in.tensor.m * in.tensor.n * in.tensor.k;

@@ -1,0 +1,16 @@
+// Exact operands from the 16-byte encoding of an instruction.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/isa/decoded_inst.h"
+#include "sim/trace/trace_types.h"
+
+namespace sm89 {
+
+// Replaces dests, sources, slots, uniform_address, guarded, the constant operand and the fields of BAR and
+// DEPBAR by what `raw.encoding` says. Leaves `inst` as it is and returns false when the encoding is of an
+// architecture or a form that the machine-code table does not have.
+bool DecodeEncodedOperands(const StaticInst& raw, uint32_t binary_version, DecodedInst* inst);
+
+}  // namespace sm89
