@@ -209,7 +209,7 @@ struct L2Config {
   uint32_t latency_cycles = 60;         // tag + data of a slice
   uint32_t hash = 0;                    // 0 uniform XOR-fold, 1 modulo, ...
   uint32_t atomic_latency_cycles = 20;  // added to a hit by a read-modify-write
-  uint32_t atomic_interval_cycles = 1;  // between two operations on one address
+  uint32_t atomic_interval_x100 = 130;  // between two operations on one address, hundredths of a cycle
   uint32_t atomic_lanes_per_cycle = 8;  // operations on different addresses, a slice
   uint32_t sectors_per_cycle = 2;       // data array of a slice
   uint32_t queue_entries = 256;         // requests on their way to a slice or waiting at it
@@ -232,6 +232,7 @@ struct DramConfig {
   uint32_t cdlr = 15, wr = 36, rtpl = 6;
   uint32_t faw = 0;                     // four activates; 0 = no limit
   uint32_t rrdl = 0;                    // two activates of one bank group; 0 = as rrd
+  uint32_t rcdw = 0;                    // activate to write; 0 = as rcd
   uint32_t turn_round = 2;              // data bus idle between a read's data and a write's
   uint32_t refresh_interval_ns = 1900;  // every bank once in this time
   uint32_t refresh_ns = 120;
@@ -249,6 +250,8 @@ struct RunConfig {
   uint32_t window_cycles = 32;              // look-ahead window; never above the smallest one-way latency
   uint64_t deadlock_cycles = 1'000'000;     // no progress at all for so long ends the run
   uint32_t concurrent_kernels = 128;
+  // 0: control bits of the machine code where there is some, else synthesised ones; 1: always synthesised.
+  uint32_t control_bits = 0;
 
   friend bool operator==(const RunConfig&, const RunConfig&) = default;
 };
