@@ -15,6 +15,10 @@ inline constexpr std::string_view kL40 =
 inline constexpr std::string_view kOccupancy =
     "convention of the CUDA occupancy calculator, not re-read for 8.9";
 inline constexpr std::string_view kAccelSim = "public Accel-Sim RTX 4090 configuration; no data sheet";
+inline constexpr std::string_view kGddr6 =
+    "GDDR6 at 14 Gb/s (Samsung 8 Gb, as published with Ramulator 2), same nanoseconds at 21 Gb/s; GDDR6X's "
+    "own "
+    "are not public";
 inline constexpr std::string_view kModelChoice = "choice of this model, not a property of the hardware";
 inline constexpr std::string_view kLabel = "label, no timing";
 inline constexpr std::string_view kCompatibility = "option of GPGPU-Sim or Accel-Sim";

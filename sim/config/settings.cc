@@ -54,6 +54,7 @@ std::vector<Row> MakeTable() {
       {"noc", NocRows},
       {"l2", L2Rows},
       {"dram", DramRows},
+      {"dram", DramCommandRows},
       {"run", RunRows},
       {"compatibility", CompatibilityRows},
   };
