@@ -278,6 +278,12 @@ std::vector<RowSpec> RunRows() {
        .help = "A run without any progress for so long ends with a report of what each warp waits for.",
        .source = kModelChoice,
        .binding = Uint<&GpuConfig::run, &RunConfig::deadlock_cycles>(10'000, 1'000'000'000'000)},
+      {.name = "-gpgpu_sm89_control_bits",
+       .help =
+           "0: stall counts, counters and reuse bits of the machine code where a kernel has it, synthesised "
+           "ones elsewhere; 1: synthesised ones for every kernel.",
+       .source = kModelChoice,
+       .binding = Uint<&GpuConfig::run, &RunConfig::control_bits>(0, 1)},
   };
 }
 
