@@ -7,6 +7,7 @@
 #include "sim/base/strings.h"
 #include "sim/report/run_report.h"
 #include "sim/report/text.h"
+#include "sim/stats/pc_profile.h"
 
 namespace sm89 {
 namespace {
@@ -67,7 +68,8 @@ constexpr std::string_view kLeading[] = {"kernel",
                                          "warp_instructions",
                                          "thread_instructions",
                                          "ctas_per_sm",
-                                         "occupancy_limiter"};
+                                         "occupancy_limiter",
+                                         "control_bits"};
 // Only in runs with kernels that read a clock.
 constexpr std::string_view kClockReads = "clock_reads";
 
@@ -111,6 +113,7 @@ std::string KernelRow(const KernelReport& k, const RunReport& run) {
   record.Number(k.stats.sm.thread_instructions);
   record.Number(k.ctas_per_sm);
   record.Text(ValidUtf8(k.occupancy_limiter));
+  record.Text(ValidUtf8(k.control_bits));
   AddFigures(k.stats, k.cycles, run, &record);
   if (HasClockReads(run)) record.Text(absl::StrJoin(ClockReadLines(k.clock_reads), "; "));
   AddTrailing(k.finished, run, &record);
@@ -130,19 +133,61 @@ std::string TotalRow(const RunReport& run) {
   record.Number(run.totals.sm.thread_instructions);
   record.Empty();  // ctas_per_sm
   record.Empty();  // occupancy_limiter
+  record.Empty();  // control_bits
   AddFigures(run.totals, run.total_cycles, run, &record);
   if (HasClockReads(run)) record.Empty();
   AddTrailing(run.status == RunStatus::kComplete, run, &record);
   return std::move(record).Finish();
 }
 
+// "stall_long_sb": a warp state's column in both tables.
+std::string ColumnOf(WarpState state) { return absl::StrCat("stall_", Av(ShortName(state))); }
+
+// A counter's column: its name, or its warp state's short name.
+std::string ColumnOf(const StatDef& def) {
+  constexpr std::string_view kPrefix = "sm_stall_";
+  if (!def.name.starts_with(kPrefix)) return std::string(def.name);
+  for (int i = 0; i < kNumWarpStates; ++i) {
+    const auto state = static_cast<WarpState>(i);
+    if (Name(state) == def.name.substr(kPrefix.size())) return ColumnOf(state);
+  }
+  return std::string(def.name);
+}
+
 std::string HeaderRow(const RunReport& run) {
   Record record;
   for (std::string_view name : kLeading) record.Text(std::string(name));
-  for (const StatDef& def : AllStatDefs()) record.Text(std::string(def.name));
+  for (const StatDef& def : AllStatDefs()) record.Text(ColumnOf(def));
   for (const DerivedDef& def : AllDerivedDefs()) record.Text(def.name);
   if (HasClockReads(run)) record.Text(std::string(kClockReads));
   for (std::string_view name : kTrailing) record.Text(std::string(name));
+  return std::move(record).Finish();
+}
+
+constexpr std::string_view kProfileLeading[] = {"kernel",      "name",   "pc",     "opcode",
+                                                "source_line", "issued", "threads"};
+
+std::string ProfileHeader() {
+  Record record;
+  for (std::string_view name : kProfileLeading) record.Text(std::string(name));
+  for (int i = 0; i < kNumWarpStates; ++i) record.Text(ColumnOf(static_cast<WarpState>(i)));
+  return std::move(record).Finish();
+}
+
+std::string ProfileRow(uint32_t kernel, const std::string& name, const PcReport& inst) {
+  Record record;
+  record.Number(kernel);
+  record.Text(name);
+  record.Number(inst.pc);
+  record.Text(ValidUtf8(inst.opcode));
+  if (inst.source_line == 0) {
+    record.Empty();
+  } else {
+    record.Number(inst.source_line);
+  }
+  record.Number(inst.counters.issued);
+  record.Number(inst.counters.threads);
+  for (uint64_t cycles : inst.counters.cycles) record.Number(cycles);
   return std::move(record).Finish();
 }
 
@@ -153,6 +198,21 @@ std::string ReportToCsv(const RunReport& report) {
   for (const KernelReport& k : report.kernels) text += KernelRow(k, report);
   text += TotalRow(report);
   return text;
+}
+
+void WriteProfileCsv(const RunReport& report, const std::function<bool(std::string_view)>& write) {
+  constexpr size_t kPieceBytes = 65536;
+  std::string piece = ProfileHeader();
+  for (const KernelReport& k : report.kernels) {
+    const std::string name = ValidUtf8(k.info.name);
+    for (const PcReport& inst : k.per_pc) {
+      piece += ProfileRow(k.index, name, inst);
+      if (piece.size() < kPieceBytes) continue;
+      if (!write(piece)) return;
+      piece.clear();
+    }
+  }
+  if (!piece.empty()) write(piece);
 }
 
 }  // namespace sm89

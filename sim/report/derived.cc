@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "sim/base/strings.h"
 #include "sim/report/run_report.h"
+#include "sim/stats/pc_profile.h"
 
 namespace sm89 {
 namespace {
@@ -70,6 +71,24 @@ constexpr auto kRows = std::to_array<DerivedRow>({
     {"issue_slot_utilization", "%", "Issue slots that issued an instruction.",
      "smsp__issue_active.avg.pct_of_peak_sustained_active",
      [](const Inputs& in) { return Percent(in.s.sm.warp_instructions, in.s.sm.issue_slots); }},
+    {"issue_slot_stalled_share", "%", "Issue slots of sub-cores with a warp in which none could issue.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.issue_slots_stalled, in.s.sm.issue_slots); }},
+    {"issue_slot_empty_share", "%", "Issue slots of sub-cores without a warp.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.issue_slots_empty, in.s.sm.issue_slots); }},
+    {"register_reuse_hit_rate", "%", "Reads of general registers that the reuse cache served.", "",
+     [](const Inputs& in) {
+       return Percent(in.s.sm.register_reuse_hits, in.s.sm.register_reads + in.s.sm.register_reuse_hits);
+     }},
+    {"icache_l0_miss_rate", "%", "Lines that were not in the L0 instruction cache, of those asked.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.icache_l0_misses, in.s.sm.icache_l0_accesses); }},
+    {"icache_prefetch_coverage", "%", "L0 instruction misses that the stream buffer served.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.icache_prefetch_hits, in.s.sm.icache_l0_misses); }},
+    {"constant_l0_miss_rate", "%", "Constant operands that missed the sub-core's cache.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.constant_l0_misses, in.s.sm.constant_accesses); }},
+    {"constant_l1_miss_rate", "%", "Of these, the ones that missed the SM's cache too.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.constant_l1_misses, in.s.sm.constant_l0_misses); }},
+    {"tlb_miss_rate", "%", "Pages that were not in the SM's translation buffer, of those asked.", "",
+     [](const Inputs& in) { return Percent(in.s.sm.tlb_misses, in.s.sm.tlb_accesses); }},
     {"tensor_utilization", "%", "Time that a tensor core was occupied while its SM had warps.",
      "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
      [](const Inputs& in) { return Percent(in.s.sm.tensor_busy_cycles, in.s.sm.issue_slots); }},
@@ -106,44 +125,29 @@ constexpr auto kRows = std::to_array<DerivedRow>({
     {"dram_write_bandwidth", "GB/s", "Bytes written to DRAM a second.", "dram__bytes_write.sum.per_second",
      [](const Inputs& in) { return GigaPerSecond(in.s.dram.write_sectors * kSectorBytes, in); }},
     {"dram_utilization", "%", "Time that a DRAM channel was transferring.", "",
-     [](const Inputs& in) {
-       return Percent(in.s.dram.busy_cycles, in.cycles * in.run.units.channels.size());
-     }},
+     [](const Inputs&
+            in) { return Percent(in.s.dram.busy_cycles, in.cycles * in.run.units.channels.size()); }},
     {"dram_row_hit_rate", "%", "DRAM accesses to an open row.", "",
      [](const Inputs& in) { return Percent(in.s.dram.row_hits, in.s.dram.row_hits + in.s.dram.row_misses); }},
 });
 
-struct StallRow {
-  std::string_view reason;  // Nsight Compute's spelling
-  uint64_t SmStats::*counter;
-};
-constexpr auto kStalls = std::to_array<StallRow>({
-    {"selected", &SmStats::stall_selected},
-    {"not_selected", &SmStats::stall_not_selected},
-    {"long_scoreboard", &SmStats::stall_long_scoreboard},
-    {"short_scoreboard", &SmStats::stall_short_scoreboard},
-    {"wait", &SmStats::stall_wait},
-    {"math_pipe_throttle", &SmStats::stall_math_pipe_throttle},
-    {"mio_throttle", &SmStats::stall_mio_throttle},
-    {"lg_throttle", &SmStats::stall_lg_throttle},
-    {"barrier", &SmStats::stall_barrier},
-    {"membar", &SmStats::stall_membar},
-    {"branch_resolving", &SmStats::stall_branch_resolving},
-    {"sleeping", &SmStats::stall_sleeping},
-    {"drain", &SmStats::stall_drain},
-});
+// Nsight Compute's spelling of a state: the same but for one.
+std::string_view NcuName(WarpState state) {
+  return state == WarpState::kDispatch ? "dispatch_stall" : Name(state);
+}
 
 std::vector<DerivedDef> MakeDefs() {
   std::vector<DerivedDef> defs;
-  defs.reserve(kRows.size() + kStalls.size());
+  defs.reserve(kRows.size() + kNumWarpStates);
   for (const DerivedRow& row : kRows) {
     defs.push_back(
         {std::string(row.name), std::string(row.unit), std::string(row.help), std::string(row.ncu_metric)});
   }
-  for (const StallRow& row : kStalls) {
-    defs.push_back({absl::StrCat("stall_share_", Av(row.reason)), "%",
-                    absl::StrCat("Warp-cycles spent in state ", Av(row.reason), "."),
-                    absl::StrCat("smsp__warp_issue_stalled_", Av(row.reason), "_per_warp_active.pct")});
+  for (int i = 0; i < kNumWarpStates; ++i) {
+    const auto state = static_cast<WarpState>(i);
+    defs.push_back({absl::StrCat("stall_share_", Av(Name(state))), "%",
+                    absl::StrCat("Warp-cycles spent in state ", Av(Name(state)), "."),
+                    absl::StrCat("smsp__warp_issue_stalled_", Av(NcuName(state)), "_per_warp_active.pct")});
   }
   return defs;
 }
@@ -169,8 +173,8 @@ std::vector<DerivedValue> Derive(const SimStats& stats, uint64_t cycles, const R
   values.reserve(defs.size());
   size_t i = 0;
   for (const DerivedRow& row : kRows) values.push_back(Evaluate(defs[i++], row.compute(in)));
-  for (const StallRow& row : kStalls) {
-    values.push_back(Evaluate(defs[i++], Percent(stats.sm.*row.counter, stats.sm.resident_warp_cycles)));
+  for (uint64_t SmStats::*counter : kWarpStateCounters) {
+    values.push_back(Evaluate(defs[i++], Percent(stats.sm.*counter, stats.sm.resident_warp_cycles)));
   }
   return values;
 }

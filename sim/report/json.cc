@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/report/run_report.h"
+#include "sim/stats/pc_profile.h"
 
 namespace sm89 {
 namespace {
@@ -55,6 +56,25 @@ Json Clocks(const ClockReadSummary& reads) {
           {"dropped_threads", reads.dropped_threads}};
 }
 
+// One object an instruction; warp-cycles by state in the order of the states.
+Json PerPc(const std::vector<PcReport>& insts) {
+  Json rows = Json::array();
+  for (const PcReport& inst : insts) {
+    Json row;
+    row["pc"] = inst.pc;
+    row["opcode"] = inst.opcode;
+    row["source_line"] = inst.source_line == 0 ? Json(nullptr) : Json(inst.source_line);
+    row["issued"] = inst.counters.issued;
+    row["threads"] = inst.counters.threads;
+    Json& cycles = row["warp_cycles"];
+    for (int i = 0; i < kNumWarpStates; ++i) {
+      cycles[std::string(Name(static_cast<WarpState>(i)))] = inst.counters.cycles[i];
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 void AddLaunch(const EmulatedLaunch& launch, Json* object) {
   (*object)["case"] = launch.case_id;
   (*object)["executed"] = launch.executed;
@@ -100,6 +120,7 @@ Json Kernel(const KernelReport& k, const RunReport& run) {
   if (k.launch.has_value()) AddLaunch(*k.launch, &object);
   if (k.clock_reads.any()) object["clock_reads"] = Clocks(k.clock_reads);
   AddFigures(k.stats, k.cycles, run, &object);
+  if (!k.per_pc.empty()) object["per_pc"] = PerPc(k.per_pc);
   return object;
 }
 

@@ -3,14 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sim/base/types.h"
 #include "sim/stats/clock_reads.h"
+#include "sim/stats/pc_counters.h"
 #include "sim/stats/sim_stats.h"
 #include "sim/trace/trace_types.h"
 
@@ -34,6 +37,14 @@ struct EmulatedLaunch {
   uint64_t num_findings = 0;
 };
 
+// One static instruction of a kernel that was profiled.
+struct PcReport {
+  uint32_t pc = 0;           // bytes from the kernel's start
+  std::string opcode;        // with its modifiers: "LDG.E.128"
+  uint32_t source_line = 0;  // 0 = not known
+  PcCounters counters;
+};
+
 struct KernelReport {
   KernelInfo info;
   uint32_t index = 0;        // position among the kernels simulated
@@ -45,12 +56,13 @@ struct KernelReport {
   uint32_t ctas_per_sm = 0;           // occupancy limit
   std::string occupancy_limiter;      // "registers", "shared memory", "threads", "CTAs", "warps"
   double theoretical_occupancy = 0;   // warps resident at the limit / warps an SM has
-  std::string control_bits;           // "synthesised scoreboard", "machine code"
+  std::string control_bits;           // "machine code", "machine code of FILE", "synthesised"
   bool control_bits_present = false;  // the input is machine code; `control_bits` says what the model used
   SimStats stats;
   ClockReadSummary clock_reads;
   std::optional<EmulatedLaunch> launch;
   std::vector<std::pair<std::string, uint64_t>> guessed_opcodes;  // text, executed warp instructions
+  std::vector<PcReport> per_pc;  // in the order of the code; empty unless the run was profiled
 };
 
 struct UnitReport {  // per slice / per channel figures
@@ -106,9 +118,13 @@ std::vector<DerivedValue> Derive(const SimStats& stats, uint64_t cycles, const R
 // Deterministic bytes: keys in fixed order, integers exact, doubles as the shortest text that reads back to
 // the same double; invalid UTF-8 becomes U+FFFD.
 std::string ReportToJson(const RunReport& report);
-// One row a kernel plus a total row; RFC 4180 quoting and line ends; first line the column names. The last
+// One row a kernel plus a total row; RFC 4180 quoting and line ends; first line the column names. Warp-cycles
+// by state are stall_selected, stall_long_sb and so on; other statistics have their own names. The last
 // columns repeat status and marks on every row.
 std::string ReportToCsv(const RunReport& report);
+// The profile: one row a static instruction of each kernel, warp-cycles by state in the columns that
+// ReportToCsv has for them. Given to `write` in pieces of about 64 KiB; ends early when it says false.
+void WriteProfileCsv(const RunReport& report, const std::function<bool(std::string_view)>& write);
 // The names that Accel-Sim's scrapers look for, one block a kernel in the order in which they ended. As
 // there, gpu_sim_*, gpu_ipc, gpu_occupancy and L2_BW belong to the kernel and everything else is cumulative
 // over the blocks so far. A figure that the model does not compute is absent, never 0. Its L2 lines put every

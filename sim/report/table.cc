@@ -1,11 +1,13 @@
 // A table for people.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "sim/report/run_report.h"
 #include "sim/report/text.h"
+#include "sim/stats/pc_profile.h"
 
 namespace sm89 {
 namespace {
@@ -13,6 +15,9 @@ namespace {
 constexpr size_t kNameColumns = 22;
 constexpr size_t kMaxWarnings = 20;
 constexpr size_t kMaxClockLines = 16;  // of a kernel
+constexpr size_t kMaxHot = 8;          // instructions shown of a profiled kernel
+constexpr size_t kOpcodeColumns = 28;
+constexpr size_t kControlColumns = 100;
 
 struct Column {
   const char* title;
@@ -84,15 +89,68 @@ std::array<std::string, 9> Figures(const SimStats& stats, uint64_t cycles, const
           TopStall(derived)};
 }
 
+// "control  synthesised" or, when kernels differ, "control  machine code: 2 kernels, synthesised: 1 kernel".
+std::string ControlBits(const RunReport& run) {
+  std::vector<std::pair<std::string, size_t>> kinds;
+  for (const KernelReport& k : run.kernels) {
+    const auto it = std::find_if(kinds.begin(), kinds.end(),
+                                 [&](const auto& kind) { return kind.first == k.control_bits; });
+    if (it == kinds.end()) {
+      kinds.emplace_back(k.control_bits, 1);
+    } else {
+      ++it->second;
+    }
+  }
+  std::string text;
+  for (const auto& [kind, count] : kinds) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", Printable(kind));
+    if (kinds.size() > 1) absl::StrAppend(&text, ": ", count, count == 1 ? " kernel" : " kernels");
+  }
+  if (text.empty()) return "";
+  return absl::StrCat("control ", text.size() > kControlColumns ? Cut(text, kControlColumns) : text, "\n");
+}
+
 std::string Headline(const RunReport& run) {
   std::string text = absl::StrCat("sm89 ", run.product_version, ", model ", run.model_version, "\n");
   absl::StrAppend(&text, "trace   ", Printable(run.trace_name), "  sha256 ", run.trace_digest.substr(0, 12),
                   "\n");
   absl::StrAppend(&text, "config  ", Printable(run.config_name), "  sha256 ", run.config_digest.substr(0, 12),
                   "\n");
+  text += ControlBits(run);
   absl::StrAppend(&text, "status  ", StatusText(run), "\n");
   for (const TraceMark& mark : run.marks) {
     absl::StrAppend(&text, "MARK    ", Printable(mark.kind), ": ", Printable(mark.detail), "\n");
+  }
+  return text;
+}
+
+// The instructions of a profiled kernel at which warps spent most cycles.
+std::string HotInstructions(const KernelReport& k) {
+  uint64_t all = 0;
+  std::vector<std::pair<uint64_t, size_t>> hot;  // warp-cycles, place in per_pc
+  for (size_t i = 0; i < k.per_pc.size(); ++i) {
+    const auto& cycles = k.per_pc[i].counters.cycles;
+    const uint64_t sum = std::accumulate(cycles.begin(), cycles.end(), uint64_t{0});
+    all += sum;
+    if (sum != 0) hot.emplace_back(sum, i);
+  }
+  const size_t shown = std::min(hot.size(), kMaxHot);
+  std::partial_sort(hot.begin(), hot.begin() + static_cast<ptrdiff_t>(shown), hot.end(),
+                    [](const auto& a, const auto& b) {
+                      return a.first != b.first ? a.first > b.first : a.second < b.second;
+                    });
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) {
+    const auto& [sum, place] = hot[i];
+    const PcReport& inst = k.per_pc[place];
+    const auto& cycles = inst.counters.cycles;
+    const auto top = std::max_element(cycles.begin(), cycles.end()) - cycles.begin();
+    absl::StrAppend(
+        &text, absl::StrFormat("%4d 0x%04x %s %5.1f %% of warp-cycles, most in %s %.0f %%\n", k.index + 1,
+                               inst.pc, Cut(Printable(inst.opcode), kOpcodeColumns),
+                               100.0 * static_cast<double>(sum) / static_cast<double>(all),
+                               std::string(Name(static_cast<WarpState>(top))),
+                               100.0 * static_cast<double>(cycles[top]) / static_cast<double>(sum)));
   }
   return text;
 }
@@ -143,6 +201,9 @@ std::string ReportToTable(const RunReport& report) {
   if (!clocks.empty()) {
     absl::StrAppend(&text, "\n   # clock reads: cycles from one read of a thread to its next\n", clocks);
   }
+  std::string hot;
+  for (const KernelReport& k : report.kernels) hot += HotInstructions(k);
+  if (!hot.empty()) absl::StrAppend(&text, "\n   # instructions at which warps spent most cycles\n", hot);
   const std::string warnings = Warnings(report);
   if (!warnings.empty()) absl::StrAppend(&text, "\n", warnings);
   return text;

@@ -1,13 +1,13 @@
-// What a resident warp does in a cycle, and what the warps of a kernel did at each static instruction: issue
-// counts and warp-cycles by state. Plain counters; sums over instructions equal the kernel's own statistics.
+// What a resident warp does in a cycle: 18 states, their names and their counters in SmStats. The profile by
+// instruction (pc_counters.h) counts the same states.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "sim/stats/pc_counters.h"
 #include "sim/stats/sim_stats.h"
 
 namespace sm89 {
@@ -34,7 +34,7 @@ enum class WarpState : uint8_t {
   kDrain,
   kMisc,
 };
-inline constexpr int kNumWarpStates = 18;
+static_assert(static_cast<int>(WarpState::kMisc) + 1 == kNumWarpStates);
 // "selected", "long_scoreboard" ... as in Nsight Compute's metric names.
 std::string_view Name(WarpState state);
 // Short form for columns: "selected", "long_sb", "short_sb", "math_pipe", "mio", "lg", "tex", "imc_miss",
@@ -53,18 +53,5 @@ inline constexpr std::array<uint64_t SmStats::*, kNumWarpStates> kWarpStateCount
 constexpr uint64_t SmStats::*CounterOf(WarpState state) {
   return kWarpStateCounters[static_cast<size_t>(state)];
 }
-
-// One static instruction. A warp that waits is counted at the instruction that it will issue next.
-struct PcCounters {
-  uint64_t issued = 0;                            // warp instructions
-  uint64_t threads = 0;                           // active lanes of them
-  std::array<uint64_t, kNumWarpStates> cycles{};  // warp-cycles by state
-};
-
-// By static id (sim/trace StaticTable), one table a kernel.
-using PcProfile = std::vector<PcCounters>;
-
-// dst += src, element by element; dst grows as needed.
-void AddProfile(const PcProfile& src, PcProfile* dst);
 
 }  // namespace sm89

@@ -20,7 +20,8 @@ struct SmStats {
   uint64_t resident_warp_cycles = 0;
   uint64_t ctas_completed = 0;
   uint64_t warps_completed = 0;
-  // Warp-cycles by reason, Nsight Compute's categories; their sum is resident_warp_cycles.
+  // Warp-cycles by state, Nsight Compute's categories in the order of WarpState (pc_profile.h); their sum is
+  // resident_warp_cycles.
   uint64_t stall_selected = 0;
   uint64_t stall_not_selected = 0;
   uint64_t stall_long_scoreboard = 0;
@@ -29,15 +30,15 @@ struct SmStats {
   uint64_t stall_math_pipe_throttle = 0;
   uint64_t stall_mio_throttle = 0;
   uint64_t stall_lg_throttle = 0;
+  uint64_t stall_tex_throttle = 0;
+  uint64_t stall_imc_miss = 0;
   uint64_t stall_barrier = 0;
   uint64_t stall_membar = 0;
+  uint64_t stall_no_instruction = 0;
+  uint64_t stall_dispatch = 0;
   uint64_t stall_branch_resolving = 0;
   uint64_t stall_sleeping = 0;
   uint64_t stall_drain = 0;
-  uint64_t stall_tex_throttle = 0;
-  uint64_t stall_imc_miss = 0;
-  uint64_t stall_no_instruction = 0;
-  uint64_t stall_dispatch = 0;
   uint64_t stall_misc = 0;
   // Issue slots: with warp_instructions these two add up to issue_slots.
   uint64_t issue_slots_stalled = 0;

@@ -49,17 +49,53 @@ TEST(Derived, NothingIsDefinedWithoutADenominator) {
   EXPECT_FALSE(Get("l2_write_hit_rate", k.stats, k.cycles, SampleReport()).defined);
 }
 
+TEST(Derived, FrontEndAndRegisterFigures) {
+  SimStats stats;
+  stats.sm.issue_slots = 1000;
+  stats.sm.warp_instructions = 400;
+  stats.sm.issue_slots_stalled = 350;
+  stats.sm.issue_slots_empty = 250;
+  stats.sm.register_reads = 300;
+  stats.sm.register_reuse_hits = 100;
+  stats.sm.icache_l0_accesses = 200;
+  stats.sm.icache_l0_misses = 50;
+  stats.sm.icache_prefetch_hits = 40;
+  stats.sm.constant_accesses = 80;
+  stats.sm.constant_l0_misses = 16;
+  stats.sm.constant_l1_misses = 4;
+  stats.sm.tlb_accesses = 10;
+  stats.sm.tlb_misses = 1;
+  const std::pair<const char*, double> rows[] = {
+      {"issue_slot_utilization", 40.0}, {"issue_slot_stalled_share", 35.0},
+      {"issue_slot_empty_share", 25.0}, {"register_reuse_hit_rate", 25.0},
+      {"icache_l0_miss_rate", 25.0},    {"icache_prefetch_coverage", 80.0},
+      {"constant_l0_miss_rate", 20.0},  {"constant_l1_miss_rate", 25.0},
+      {"tlb_miss_rate", 10.0},
+  };
+  for (const auto& [name, expected] : rows) {
+    const DerivedValue v = Get(name, stats, 100, SampleReport());
+    EXPECT_TRUE(v.defined) << name;
+    EXPECT_DOUBLE_EQ(v.value, expected) << name;
+  }
+}
+
 TEST(Derived, StallSharesOfACompleteAccountAddUp) {
   SimStats stats;
-  stats.sm.stall_selected = 10;
-  stats.sm.stall_wait = 20;
-  stats.sm.stall_drain = 70;
-  stats.sm.resident_warp_cycles = 100;
-  double sum = 0;
-  for (const DerivedValue& v : Derive(stats, 100, SampleReport())) {
-    if (v.def->name.starts_with("stall_share_")) sum += v.value;
+  for (int i = 0; i < kNumWarpStates; ++i) {
+    stats.sm.*kWarpStateCounters[i] = 10u + i;
+    stats.sm.resident_warp_cycles += 10u + i;
   }
-  EXPECT_DOUBLE_EQ(sum, 100.0);
+  double sum = 0;
+  size_t shares = 0;
+  for (const DerivedValue& v : Derive(stats, 100, SampleReport())) {
+    if (!v.def->name.starts_with("stall_share_")) continue;
+    sum += v.value;
+    ++shares;
+  }
+  EXPECT_EQ(shares, 18u);
+  EXPECT_NEAR(sum, 100.0, 1e-9);
+  const DerivedValue misc = Get("stall_share_misc", stats, 100, SampleReport());
+  EXPECT_DOUBLE_EQ(misc.value, 100.0 * 27 / 333);  // 10 + 11 + ... + 27 = 333
 }
 
 TEST(Derived, EveryStallCounterHasAShare) {

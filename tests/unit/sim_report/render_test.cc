@@ -1,10 +1,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "sim/report/text.h"
+#include "sim/stats/pc_profile.h"
 #include "tests/unit/sim_report/sample_report.h"
 
 namespace sm89 {
@@ -136,6 +143,26 @@ TEST(Csv, OneRowAKernelAndATotal) {
   EXPECT_EQ(Cell(csv, 3, "name"), "total");
   EXPECT_EQ(Cell(csv, 3, "cycles"), "1900");
   EXPECT_EQ(Cell(csv, 3, "warp_instructions"), "3600");
+}
+
+TEST(Csv, WarpStatesHaveTheShortColumnsInTheirOrder) {
+  RunReport run = SampleReport();
+  for (int i = 0; i < kNumWarpStates; ++i) run.kernels[0].stats.sm.*kWarpStateCounters[i] = 1000u + i;
+  const auto csv = ReadCsv(ReportToCsv(run));
+  EXPECT_EQ(Cell(csv, 1, "stall_long_sb"), "1002");
+  EXPECT_EQ(Cell(csv, 1, "stall_short_sb"), "1003");
+  EXPECT_EQ(Cell(csv, 1, "stall_misc"), "1017");
+  const auto first = std::find(csv[0].begin(), csv[0].end(), "stall_selected");
+  ASSERT_GE(csv[0].end() - first, kNumWarpStates);
+  for (int i = 0; i < kNumWarpStates; ++i) {
+    const auto state = static_cast<WarpState>(i);
+    EXPECT_EQ(first[i], absl::StrCat("stall_", std::string(ShortName(state))));
+    EXPECT_EQ(csv[1].at(first - csv[0].begin() + i), std::to_string(1000 + i));
+  }
+  for (const std::string& column : csv[0]) {
+    EXPECT_FALSE(column.starts_with("sm_stall_")) << column;
+    EXPECT_EQ(std::count(csv[0].begin(), csv[0].end(), column), 1) << column;
+  }
 }
 
 std::vector<std::string> Lines(const std::string& text) {
@@ -270,6 +297,115 @@ TEST(ClockReads, LeaveNoTraceWhereThereAreNone) {
     EXPECT_THAT(text, Not(HasSubstr("clock_read")));
     EXPECT_THAT(text, Not(HasSubstr("clock reads")));
   }
+}
+
+std::vector<std::string> ProfilePieces(const RunReport& run, size_t wanted) {
+  std::vector<std::string> pieces;
+  WriteProfileCsv(run, [&](std::string_view piece) {
+    pieces.emplace_back(piece);
+    return pieces.size() < wanted;
+  });
+  return pieces;
+}
+
+std::string ProfileCsv(const RunReport& run) { return absl::StrJoin(ProfilePieces(run, ~size_t{0}), ""); }
+
+TEST(Profile, OneRowAnInstruction) {
+  const auto csv = ReadCsv(ProfileCsv(ProfiledReport()));
+  ASSERT_EQ(csv.size(), 3u) << "kernel 1 was not profiled";
+  for (const auto& record : csv) EXPECT_EQ(record.size(), 7u + kNumWarpStates);
+  EXPECT_EQ(Cell(csv, 1, "kernel"), "1");
+  EXPECT_EQ(Cell(csv, 1, "name"), "void app::axpy<float, 4>(float *, \"x\")");
+  EXPECT_EQ(Cell(csv, 1, "pc"), "16");
+  EXPECT_EQ(Cell(csv, 1, "opcode"), "LDG.E.128");
+  EXPECT_EQ(Cell(csv, 1, "source_line"), "") << "not known";
+  EXPECT_EQ(Cell(csv, 2, "source_line"), "42");
+  EXPECT_EQ(Cell(csv, 2, "issued"), "1000");
+  EXPECT_EQ(Cell(csv, 2, "threads"), "32000");
+  EXPECT_EQ(Cell(csv, 2, "stall_long_sb"), "76800");
+  // The state columns are those of the table of kernels.
+  const auto kernels = ReadCsv(ReportToCsv(ProfiledReport()));
+  const auto first = std::find(kernels[0].begin(), kernels[0].end(), "stall_selected");
+  for (int i = 0; i < kNumWarpStates; ++i) EXPECT_EQ(csv[0].at(7 + i), first[i]);
+}
+
+// Column sums of the profile are the kernel's figures in the table of kernels.
+TEST(Profile, SumsAreTheKernelsFigures) {
+  const RunReport run = ProfiledReport();
+  const auto csv = ReadCsv(ProfileCsv(run));
+  const auto kernels = ReadCsv(ReportToCsv(run));
+  std::map<std::string, uint64_t> sums;
+  for (size_t row = 1; row < csv.size(); ++row) {
+    for (size_t i = 5; i < csv[0].size(); ++i) sums[csv[0][i]] += std::stoull(csv[row][i]);
+  }
+  uint64_t warp_cycles = 0;
+  for (const auto& [column, sum] : sums) {
+    const std::string name = column == "issued"    ? "warp_instructions"
+                             : column == "threads" ? "thread_instructions"
+                                                   : column;
+    EXPECT_EQ(Cell(kernels, 2, name), std::to_string(sum)) << column;
+    if (column.starts_with("stall_")) warp_cycles += sum;
+  }
+  EXPECT_EQ(Cell(kernels, 2, "sm_resident_warp_cycles"), std::to_string(warp_cycles));
+}
+
+TEST(Profile, IsWrittenInPiecesAndStops) {
+  RunReport run = ProfiledReport();
+  run.kernels[1].per_pc.resize(10'000, run.kernels[1].per_pc[0]);
+  const auto pieces = ProfilePieces(run, ~size_t{0});
+  EXPECT_GT(pieces.size(), 5u);
+  for (const std::string& piece : pieces) EXPECT_LT(piece.size(), 70'000u);
+  EXPECT_EQ(ReadCsv(absl::StrJoin(pieces, "")).size(), 10'001u);
+  EXPECT_EQ(ProfilePieces(run, 2).size(), 2u) << "the writer went on after a refusal";
+}
+
+TEST(Profile, StandsInJsonAndTable) {
+  const auto kernels = Parse(ProfiledReport())["kernels"];
+  EXPECT_FALSE(kernels[0].contains("per_pc"));
+  const auto& insts = kernels[1]["per_pc"];
+  ASSERT_EQ(insts.size(), 2u);
+  EXPECT_EQ(insts[0]["pc"], 16);
+  EXPECT_EQ(insts[0]["opcode"], "LDG.E.128");
+  EXPECT_TRUE(insts[0]["source_line"].is_null());
+  EXPECT_EQ(insts[1]["source_line"], 42);
+  EXPECT_EQ(insts[1]["issued"], 1000);
+  EXPECT_EQ(insts[1]["threads"], 32'000);
+  ASSERT_EQ(insts[1]["warp_cycles"].size(), 18u);
+  EXPECT_EQ(insts[1]["warp_cycles"]["long_scoreboard"], 76'800);
+  EXPECT_EQ(insts[1]["warp_cycles"]["misc"], 0);
+
+  const std::string table = ReportToTable(ProfiledReport());
+  // 77,800 of 153,600 warp-cycles, 76,800 of these for memory.
+  EXPECT_THAT(table, HasSubstr("   2 0x0020 FADD "));
+  EXPECT_THAT(table, HasSubstr(" 50.7 % of warp-cycles, most in long_scoreboard 99 %\n"));
+  EXPECT_LT(table.find("0x0020 FADD"), table.find("0x0010 LDG.E.128")) << "the hottest first";
+  for (const std::string& line : Lines(table)) EXPECT_LE(line.size(), 110u) << line;
+}
+
+TEST(Profile, LeavesNoTraceWhereThereIsNone) {
+  const RunReport run = SampleReport();
+  EXPECT_THAT(ReportToJson(run), Not(HasSubstr("per_pc")));
+  EXPECT_THAT(ReportToTable(run), Not(HasSubstr("instructions at which")));
+  EXPECT_EQ(ReadCsv(ProfileCsv(run)).size(), 1u) << "column names only";
+  EXPECT_EQ(ReportToAccelSimText(ProfiledReport()), ReportToAccelSimText([] {
+              RunReport plain = ProfiledReport();
+              plain.kernels[1].per_pc.clear();
+              return plain;
+            }()));
+}
+
+TEST(ControlBits, StandInTheRenderings) {
+  RunReport run = SampleReport();
+  EXPECT_THAT(ReportToTable(run), HasSubstr("\ncontrol synthesised\n"));
+  run.kernels[0].control_bits = "machine code of a.cubin";
+  EXPECT_THAT(ReportToTable(run),
+              HasSubstr("\ncontrol machine code of a.cubin: 1 kernel, synthesised: 1 kernel\n"));
+  EXPECT_EQ(Parse(run)["kernels"][0]["control_bits"], "machine code of a.cubin");
+  const auto csv = ReadCsv(ReportToCsv(run));
+  EXPECT_EQ(Cell(csv, 1, "control_bits"), "machine code of a.cubin");
+  EXPECT_EQ(Cell(csv, 2, "control_bits"), "synthesised");
+  run.kernels[0].control_bits = "machine code of " + std::string(300, 'f');
+  for (const std::string& line : Lines(ReportToTable(run))) EXPECT_LE(line.size(), 110u) << line;
 }
 
 TEST(Json, SaysThatAKernelCameFromACubin) {

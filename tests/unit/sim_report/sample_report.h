@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/report/run_report.h"
+#include "sim/stats/pc_profile.h"
 
 namespace sm89 {
 
@@ -21,7 +22,7 @@ inline KernelReport SampleKernel(uint32_t index, std::string name) {
   k.ctas_per_sm = 6;
   k.occupancy_limiter = "threads";
   k.theoretical_occupancy = 1.0;
-  k.control_bits = "synthesised scoreboard";
+  k.control_bits = "synthesised";
   k.stats.sm.warp_instructions = 1800;
   k.stats.sm.thread_instructions = 57'600;
   k.stats.sm.active_cycles = 6400;
@@ -69,6 +70,25 @@ inline RunReport ClockedReport() {
   k.clock_reads.pairs = {{0x20, 0x460, 2, 64, 10, 12, 15, 1}, {0x460, 0x20, 1, 32, 7, 8, 9000, 4}};
   k.clock_reads.dropped_warps = 1;
   k.clock_reads.dropped_threads = 32;
+  return run;
+}
+
+// Made-up profile of kernel 2, whose sums are its statistics: one instruction issues, one waits for memory.
+inline RunReport ProfiledReport() {
+  RunReport run = SampleReport();
+  KernelReport& k = run.kernels[1];
+  PcReport load{.pc = 0x10, .opcode = "LDG.E.128", .source_line = 0, .counters = {}};
+  load.counters.issued = 800;
+  load.counters.threads = 25'600;
+  load.counters.cycles[static_cast<size_t>(WarpState::kSelected)] = 800;
+  load.counters.cycles[static_cast<size_t>(WarpState::kNotSelected)] = 75'000;
+  PcReport add{.pc = 0x20, .opcode = "FADD", .source_line = 42, .counters = {}};
+  add.counters.issued = 1000;
+  add.counters.threads = 32'000;
+  add.counters.cycles[static_cast<size_t>(WarpState::kSelected)] = 1000;
+  add.counters.cycles[static_cast<size_t>(WarpState::kLongScoreboard)] = 76'800;
+  k.per_pc = {load, add};
+  k.stats.sm.stall_not_selected = 75'000;
   return run;
 }
 
