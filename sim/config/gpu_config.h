@@ -59,7 +59,7 @@ struct ExecConfig {
   UnitTiming half{5, 2};
   UnitTiming fp64{54, 16};  // interval of the unit that the whole SM shares (2 lanes)
   UnitTiming sfu{18, 8};
-  UnitTiming tensor{17, 16};  // latency without the interval; the interval of 2048 FP16 MACs (m16n8k16)
+  UnitTiming tensor{24, 16};  // m16n8k16 and the like, FP16 accumulation
   UnitTiming uniform{4, 2};
   UnitTiming branch{4, 2};
   UnitTiming misc{6, 2};
@@ -72,8 +72,9 @@ struct ExecConfig {
   uint32_t fp64_operand_cycles = 4;     // transfer to the shared unit, a source register pair
   uint32_t imad_wide_issue_cycles = 2;  // IMAD.WIDE holds the issue port
   uint32_t result_queue_entries = 8;
-  // Latency of a tensor instruction = latency_cycles of `tensor` + its interval; half-size shapes and types
-  // with FP32 accumulation follow from their interval.
+  // Latency of a tensor instruction: that of its shape class, at least its interval + 1.
+  uint32_t tensor_short_latency_cycles = 17;  // m16n8k8 of 16-bit types and the like
+  uint32_t tensor_min_interval_cycles = 1;
   uint32_t predicate_latency_cycles = 13;
   uint32_t tensor_macs_per_cycle = 128;        // FP16 dense, a sub-core; other types in fixed ratios to it
   uint32_t tensor_fp32_accumulate_factor = 2;  // GeForce: FP32 accumulation halves the rate
@@ -93,6 +94,7 @@ struct FrontEndConfig {
   uint32_t l0_miss_cycles = 78;          // L0 miss to its line from L1I: 39 there, 39 back
   uint32_t l0_fill_interval_cycles = 1;  // between two lines into one L0
   uint32_t l1_miss_cycles = 240;         // L1I miss to its line from the L2, beyond l0_miss_cycles
+  uint32_t l1_fill_interval_cycles = 4;  // between two lines into the L1I
   uint32_t stream_buffer_lines = 8;      // prefetched behind an L0 miss; 0 = no prefetcher
   uint32_t branch_redirect_cycles = 5;   // taken branch's issue to the target's earliest fetch
   bool branch_stall_includes_fetch = true;

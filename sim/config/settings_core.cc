@@ -152,10 +152,10 @@ std::vector<RowSpec> ExecRows() {
        .binding = Timing(&E::sfu)},
       {.name = "-trace_opcode_latency_initiation_tensor",
        .unit = kPair,
-       .help = "Tensor core: latency without the interval, and interval of a 2048-MAC FP16 instruction "
-               "(m16n8k16); other "
-               "shapes and types follow from -gpgpu_sm89_tensor_macs_per_cycle.",
-       .source = "interval: 511.4 FMA/cycle/SM measured on an RTX 4090; latency: assumption",
+       .help = "Tensor core: latency of m16n8k16 and shapes of as many steps with FP16 accumulation, and "
+               "interval of a 2048-MAC FP16 instruction (m16n8k16). Other intervals follow from "
+               "-gpgpu_sm89_tensor_macs_per_cycle; a latency is at least the interval and 1.",
+       .source = "interval: 511.4 FMA/cycle/SM measured on an RTX 4090; latency: 24 on sm_86 (public table)",
        .binding = Timing(&E::tensor)},
   };
 }
@@ -240,6 +240,16 @@ std::vector<RowSpec> SharedUnitRows() {
        .help = "IMAD.WIDE holds the issue port of its sub-core for so long.",
        .source = kHuertaModel,
        .binding = Uint<&GpuConfig::exec, &E::imad_wide_issue_cycles>(1, 64)},
+      {.name = "-gpgpu_sm89_tensor_short_latency",
+       .unit = "cycles",
+       .help = "Latency of half-size tensor instructions (m16n8k8 of 16-bit types and the like).",
+       .source = "17.7 measured on an H200",
+       .binding = Uint<&GpuConfig::exec, &E::tensor_short_latency_cycles>(1, 10'000)},
+      {.name = "-gpgpu_sm89_tensor_min_interval",
+       .unit = "cycles",
+       .help = "Least interval of a tensor instruction, whatever its shape.",
+       .source = kAssumption,
+       .binding = Uint<&GpuConfig::exec, &E::tensor_min_interval_cycles>(1, 1000)},
       {.name = "-gpgpu_sm89_result_queue_entries",
        .unit = "results",
        .help = "Results of fixed-latency units that wait for the write port of the register file.",

@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-gpgpu_sm89_l1i_size 127", "130048 bytes do not divide into sets of 16 ways x 128 bytes"},
         Case{"-gpgpu_sm89_constant_l0_size 448", "448 bytes do not divide into sets of 2 ways x 64 bytes"},
         Case{"-gpgpu_sm89_constant_l1_ways 7", "2048 bytes do not divide into sets of 7 ways x 64 bytes"},
-        Case{"-gpgpu_sm89_constant_line_bytes 512",
+        Case{"-gpgpu_sm89_constant_line_bytes 512 -gpgpu_sm89_constant_l1_ways 4",
              "512 bytes do not divide into sets of 2 ways x 512 bytes"},
         Case{"-gpgpu_sm89_constant_l0_miss_cycles 80", "a miss of both caches takes 79 cycles"},
         Case{"-gpgpu_sm89_constant_l0_miss_cycles 79", ""}, Case{"-gpgpu_kernel_launch_latency 999999", ""}));

@@ -27,7 +27,7 @@ class RandomValues {
       case SettingType::kUint:
         return ForUint(info.range);
       case SettingType::kDouble:
-        return ForDecimal();
+        return ForDecimal(info.range);
       case SettingType::kBool:
         return Uint(0, 1) != 0 ? "1" : "0";
       case SettingType::kEnum:
@@ -58,7 +58,11 @@ class RandomValues {
     }
     return std::to_string(value);
   }
-  std::string ForDecimal() { return std::to_string(Uint(0, 99'999)) + "." + std::to_string(Uint(0, 9)); }
+  // "min..max, at most N place(s) behind the dot"
+  std::string ForDecimal(const std::string& range) {
+    const uint64_t max = Number(range.substr(range.find("..") + 2));
+    return std::to_string(Uint(Number(range), max - 1)) + "." + std::to_string(Uint(0, 9));
+  }
   std::string Clock() { return std::to_string(Uint(1, 9'999)) + "." + std::to_string(Uint(100, 999)); }
   // "one of a (..), b (..)"
   std::string ForChoice(const std::string& range) {
