@@ -174,6 +174,7 @@ struct L1Config {
   uint32_t miss_detect_cycles = 14;  // shared unit to a request on its way to the L2
   uint32_t fill_cycles = 12;         // reply at the SM to dependent issue
   uint32_t shuffle_latency_cycles = 24;
+  uint32_t shuffle_interval_cycles = 2;  // data path, an SHFL
   uint32_t membar_cta_cycles = 53;
   uint32_t membar_gpu_cycles = 186;
   uint32_t membar_sys_cycles = 2900;
@@ -227,8 +228,8 @@ struct DramConfig {
   uint32_t banks = 16;
   uint32_t bank_groups = 4;
   uint32_t row_bytes = 2048;
-  uint32_t scheduler_window = 64;      // FR-FCFS
-  uint32_t base_latency_ns_x10 = 985;  // controller and PHY, fixed part, tenths of a nanosecond
+  uint32_t scheduler_window = 64;       // FR-FCFS
+  uint32_t base_latency_ns_x10 = 1000;  // controller and PHY, fixed part, tenths of a nanosecond
   // Timing in DRAM clock cycles.
   uint32_t ccd = 4, ccdl = 12, rrd = 24, rcd = 82, ras = 160, rp = 82, rc = 238, cl = 72, wl = 18;
   uint32_t cdlr = 28, wr = 82, rtpl = 12;
@@ -237,8 +238,8 @@ struct DramConfig {
   uint32_t rcdw = 48;                   // activate to write; 0 = as rcd
   uint32_t turn_round = 16;             // data bus idle between a read's data and a write's
   uint32_t refresh_interval_ns = 1900;  // every bank once in this time
-  uint32_t refresh_ns = 60;
-  uint32_t refresh_banks = 1;          // refreshed together; 0 = all
+  uint32_t refresh_ns = 120;
+  uint32_t refresh_banks = 0;          // refreshed together; 0 = all
   uint32_t write_queue_entries = 128;  // write-backs that a channel takes before its slices hold requests
   uint32_t write_high_mark = 48;       // writes waiting: they go first until write_low_mark are left
   uint32_t write_low_mark = 16;
