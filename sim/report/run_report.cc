@@ -26,4 +26,16 @@ bool IsComplete(const RunReport& report) {
                      [](const KernelReport& k) { return k.finished && k.info.complete; });
 }
 
+std::vector<PcReport> PcReports(std::span<const StaticInst> code, const PcProfile& profile) {
+  std::vector<PcReport> rows;
+  rows.reserve(code.size());
+  for (size_t id = 0; id < code.size(); ++id) {
+    rows.push_back({code[id].pc, code[id].opcode, code[id].source_line,
+                    id < profile.size() ? profile[id] : PcCounters{}});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const PcReport& a, const PcReport& b) { return a.pc < b.pc; });
+  return rows;
+}
+
 }  // namespace sm89

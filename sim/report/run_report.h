@@ -45,6 +45,10 @@ struct PcReport {
   PcCounters counters;
 };
 
+// The rows of a kernel: `profile` by static id of `code`, in the order of program counters. Instructions that
+// the profile does not reach (none was issued) have zeros.
+std::vector<PcReport> PcReports(std::span<const StaticInst> code, const PcProfile& profile);
+
 struct KernelReport {
   KernelInfo info;
   uint32_t index = 0;        // position among the kernels simulated
@@ -62,7 +66,7 @@ struct KernelReport {
   ClockReadSummary clock_reads;
   std::optional<EmulatedLaunch> launch;
   std::vector<std::pair<std::string, uint64_t>> guessed_opcodes;  // text, executed warp instructions
-  std::vector<PcReport> per_pc;  // in the order of the code; empty unless the run was profiled
+  std::vector<PcReport> per_pc;  // by program counter; empty unless the run was profiled
 };
 
 struct UnitReport {  // per slice / per channel figures

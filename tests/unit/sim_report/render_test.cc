@@ -310,6 +310,32 @@ std::vector<std::string> ProfilePieces(const RunReport& run, size_t wanted) {
 
 std::string ProfileCsv(const RunReport& run) { return absl::StrJoin(ProfilePieces(run, ~size_t{0}), ""); }
 
+// Static ids are numbered as the instructions were met; rows stand in the order of the code.
+TEST(Profile, RowsFollowTheCode) {
+  std::vector<StaticInst> code(3);
+  code[0].pc = 0x20;
+  code[0].opcode = "EXIT";
+  code[1].pc = 0x00;
+  code[1].opcode = "MOV";
+  code[1].source_line = 7;
+  code[2].pc = 0x10;
+  code[2].opcode = "BRA";
+  PcProfile profile(2);
+  profile[0].issued = 5;
+  profile[1].issued = 6;
+  profile[1].cycles[3] = 60;
+  const std::vector<PcReport> rows = PcReports(code, profile);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].opcode, "MOV");
+  EXPECT_EQ(rows[0].source_line, 7u);
+  EXPECT_EQ(rows[0].counters.issued, 6u);
+  EXPECT_EQ(rows[0].counters.cycles[3], 60u);
+  EXPECT_EQ(rows[1].opcode, "BRA");
+  EXPECT_EQ(rows[1].counters.issued, 0u) << "never issued";
+  EXPECT_EQ(rows[2].pc, 0x20u);
+  EXPECT_EQ(rows[2].counters.issued, 5u);
+}
+
 TEST(Profile, OneRowAnInstruction) {
   const auto csv = ReadCsv(ProfileCsv(ProfiledReport()));
   ASSERT_EQ(csv.size(), 3u) << "kernel 1 was not profiled";
