@@ -173,7 +173,7 @@ TEST(Digest, OfThePresetIsKnown) {
   const auto config = LoadConfig("RTX4090", {}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   // Changes with every default, setting and name: results cached under the old value are then not used.
-  EXPECT_EQ(config->digest, "2f529f6bf775632e3846f2dfb4a705defdc7d5a0f995b2f8777296b04d19aa9d");
+  EXPECT_EQ(config->digest, "6db5f93d07ab11ec9a96e84ca9f960e440bed845027d9dca2db1ceaa1cc7df94");
 }
 
 TEST(Digest, DependsOnValuesOnly) {
