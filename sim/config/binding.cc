@@ -280,7 +280,7 @@ Binding ThreadsAndWarpSize() {
 }
 
 Binding Carveouts() {
-  return {SettingType::kList, "1 to 8 rising sizes, each 0..1024, with commas between", ReadCarveouts,
+  return {SettingType::kList, "1 to 10 rising sizes, each 0..1024, with commas between", ReadCarveouts,
           WriteCarveouts, CarveoutMembers};
 }
 

@@ -152,7 +152,7 @@ struct SmConfig {
   uint32_t max_shmem_cta_bytes = 101376;  // 99 KiB
   uint32_t reserved_shmem_cta_bytes = 1024;
   uint32_t shmem_alloc_unit_bytes = 128;
-  std::array<uint32_t, 8> shmem_carveouts_kib{0, 8, 16, 32, 64, 100, 0, 0};
+  std::array<uint32_t, 10> shmem_carveouts_kib{0, 8, 16, 32, 64, 100};
   uint32_t num_carveouts = 6;
   uint32_t unified_l1_kib = 128;
   uint32_t scheduler = 0;  // 0 greedy-then-youngest (CGGTY), 1 loose round robin, 2 oldest

@@ -102,7 +102,7 @@ class RandomValues {
     if (name == "-gpgpu_shmem_option") {
       std::string sizes;
       uint64_t size = Uint(0, 10);
-      for (uint64_t i = Uint(1, 8); i > 0; --i, size += Uint(1, 100))
+      for (uint64_t i = Uint(1, 10); i > 0; --i, size += Uint(1, 100))
         absl::StrAppend(&sizes, sizes.empty() ? "" : ",", size);
       return sizes;
     }
