@@ -225,7 +225,7 @@ void MemorySide::EnqueueDram(const DramJob& job, uint32_t slice, Cycle at) {
   const uint32_t channel = map_.Channel(slice);
   DramJob placed = job;
   placed.row = map_.Row(job.line);
-  placed.bank = map_.Bank(placed.row);
+  placed.bank = map_.Bank(job.line);
   placed.arrival = at;
   channels_[channel].Enqueue(placed);
   if (channel_wake_[channel] > at) {
@@ -240,25 +240,32 @@ void MemorySide::HandleDram(uint32_t channel, Cycle now) {
   channel_wake_[channel] = kNever;
   DramJob job;
   Cycle done = 0;
-  DramStats delta;
-  if (channels_[channel].Schedule(now, &job, &done, &delta)) {
+  bool wrote = false;
+  for (;;) {
+    DramStats delta;
+    const bool scheduled = channels_[channel].Schedule(now, &job, &done, &delta);
+    // What was counted without a job (refreshes, rows opened) is the last job's kernel's.
     AddStats(delta, &kernels_[job.kernel].dram);
     AddStats(delta, &channel_stats_[channel]);
+    if (!scheduled) break;
     if (job.write) {
-      for (uint32_t s = 0; s < slices_.size(); ++s) {
-        if (map_.Channel(s) == channel) RetryBlocked(s, now);
-      }
+      wrote = true;
+      continue;
+    }
+    uint32_t index = 0;
+    if (free_fills_.empty()) {
+      index = static_cast<uint32_t>(fills_.size());
+      fills_.emplace_back();
     } else {
-      uint32_t index = 0;
-      if (free_fills_.empty()) {
-        index = static_cast<uint32_t>(fills_.size());
-        fills_.emplace_back();
-      } else {
-        index = free_fills_.back();
-        free_fills_.pop_back();
-      }
-      fills_[index] = {job.line, map_.Slice(job.line), job.sector_mask};
-      wheel_.Push(std::max(done, now + 1), {EventKind::kFill, index});
+      index = free_fills_.back();
+      free_fills_.pop_back();
+    }
+    fills_[index] = {job.line, map_.Slice(job.line), job.sector_mask};
+    wheel_.Push(std::max(done, now + 1), {EventKind::kFill, index});
+  }
+  if (wrote) {
+    for (uint32_t s = 0; s < slices_.size(); ++s) {
+      if (map_.Channel(s) == channel) RetryBlocked(s, now);
     }
   }
   const Cycle wake = channels_[channel].NextWake(now);

@@ -1,6 +1,8 @@
-// Where a line lives: L2 slice and set, DRAM channel, bank and row.
+// Where a line lives: L2 slice and set, DRAM channel, bank and row. The mappings are this model's (NVIDIA
+// does not publish its own); what is known is that 48 slices load evenly.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "sim/config/gpu_config.h"
@@ -8,8 +10,10 @@
 namespace sm89 {
 
 enum class SliceHash : uint32_t {
-  kUniform = 0,  // golden-ratio sequence: even over any slice count for every stride (assumption: NVIDIA's
-                 // hash is unknown; evenness over 48 slices is what is known)
+  // Golden-ratio sequence: even over any slice count for strides of powers of two and nearly all others (one
+  // in
+  // a hundred resonates with the ratio, e.g. 6765 lines, a Fibonacci number).
+  kUniform = 0,
   kModulo = 1,   // line % slices
   kXorFold = 2,  // exclusive-or of all 16-bit parts, then an unbiased reduction
 };
@@ -21,34 +25,46 @@ class AddressMap {
         sets_(l2.cache.sets),
         hash_(static_cast<SliceHash>(l2.hash)),
         channels_(dram.channels),
-        slices_per_channel_(l2.slices / dram.channels == 0 ? 1 : l2.slices / dram.channels),
-        banks_(dram.banks),
-        lines_per_row_group_(uint64_t{dram.row_bytes} / 128 * dram.channels) {}
+        slices_per_channel_(std::max(1u, l2.slices / dram.channels)),
+        groups_(dram.bank_groups),
+        banks_per_group_(dram.banks / dram.bank_groups),
+        neighbours_(groups_ % 2 == 0 ? 2 : 1),
+        lines_per_row_group_(uint64_t{dram.row_bytes} / 128 * dram.channels * neighbours_) {}
 
   uint32_t Slice(uint64_t line) const {
     switch (hash_) {
       case SliceHash::kModulo:
         return static_cast<uint32_t>(line % slices_);
       case SliceHash::kXorFold:
-        return Reduce(Fold(line) * 0x9E3779B97F4A7C15ull, slices_);
+        return Reduce(Fold(line) * kGolden, slices_);
       case SliceHash::kUniform:
         break;
     }
-    return Reduce(line * 0x9E3779B97F4A7C15ull, slices_);
+    return Reduce(line * kGolden, slices_);
   }
 
   uint32_t Set(uint64_t line) const { return Reduce(line * 0xD6E8FEB86659FD93ull, sets_); }
 
   uint32_t Channel(uint32_t slice) const { return slice / slices_per_channel_ % channels_; }
 
-  // A row of every channel together covers a contiguous block, so that a stream hits open rows.
+  // A row of each of two bank groups of every channel together cover a contiguous block: a stream hits open
+  // rows, and of two groups, since one takes a column command every tCCD_L only, less often than the bus
+  // could.
   uint64_t Row(uint64_t line) const { return line / lines_per_row_group_; }
-  // Neighbouring rows lie in different banks; the fold keeps large power-of-two strides off one bank.
-  uint32_t Bank(uint64_t row) const {
-    return static_cast<uint32_t>((row ^ (row / banks_) ^ (row >> 10)) % banks_);
+  // Rows go round the pairs of groups and their banks; the fold keeps large power-of-two strides off one
+  // bank.
+  uint32_t Bank(uint64_t line) const {
+    const uint64_t row = Row(line);
+    const uint32_t places = groups_ / neighbours_ * banks_per_group_;
+    const auto place = static_cast<uint32_t>((row ^ (row >> 3) ^ (row >> 7) ^ (row >> 11)) % places);
+    const uint32_t pairs = groups_ / neighbours_;
+    const uint32_t group = place % pairs * neighbours_ + Reduce(line * 0xA0761D6478BD642Full, neighbours_);
+    return group * banks_per_group_ + place / pairs;
   }
 
  private:
+  static constexpr uint64_t kGolden = 0x9E3779B97F4A7C15ull;
+
   // The high bits of a 64-bit product, scaled to 0..n-1 without bias.
   static uint32_t Reduce(uint64_t product, uint32_t n) {
     return static_cast<uint32_t>(((product >> 32) * n) >> 32);
@@ -60,7 +76,9 @@ class AddressMap {
   SliceHash hash_;
   uint32_t channels_;
   uint32_t slices_per_channel_;
-  uint32_t banks_;
+  uint32_t groups_;
+  uint32_t banks_per_group_;
+  uint32_t neighbours_;
   uint64_t lines_per_row_group_;
 };
 

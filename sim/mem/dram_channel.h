@@ -1,74 +1,123 @@
-// One GDDR6X channel, event-driven: banks with open rows, activate/precharge/column timing, read/write
-// turn-round, refresh, first-ready-first-come scheduling over a window. Timing parameters and their sources
-// are in sim/config (DramConfig).
+// One GDDR6X (or HBM) channel, event-driven. Banks with open rows in bank groups; activate, precharge and
+// column timing (tRCD, tRAS, tRP, tRC, tRRD, tFAW, tCCD_S/L, tRTP, tWR); read/write turn-round in both
+// directions; refresh of all banks or of some in turns; first-ready-first-come scheduling over a window of
+// the oldest requests, evaluated when the bus frees; writes drained between two marks. Rows are opened for
+// requests that have no open row while data of others moves. Timing parameters and their sources are in
+// sim/config (DramConfig); the command bus is not modelled.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "sim/base/types.h"
 #include "sim/config/gpu_config.h"
+#include "sim/mem/dram_job.h"
+#include "sim/mem/dram_window.h"
+#include "sim/mem/ring.h"
 #include "sim/stats/sim_stats.h"
 
 namespace sm89 {
 
-struct DramJob {
-  uint64_t line = 0;
-  uint64_t row = 0;
-  uint32_t bank = 0;
-  uint32_t kernel = 0;
-  Cycle arrival = 0;
-  uint8_t sectors = 0;  // bursts of 32 bytes
-  uint8_t sector_mask = 0;
-  bool write = false;
-};
-
 class DramChannel {
  public:
+  // What waits, for the watchdog.
+  struct Queues {
+    uint32_t incoming = 0;  // on their way from the L2
+    uint32_t reads = 0;
+    uint32_t writes = 0;
+    Cycle oldest_arrival = kNever;
+  };
+
   DramChannel(const DramConfig& config, const ClockConfig& clocks);
 
   void Enqueue(const DramJob& job);
-  bool idle() const { return reads_.empty() && writes_.empty() && incoming_.empty(); }
+  bool idle() const { return incoming_.empty() && reads_.empty() && writes_.empty(); }
   // Writes accepted and not yet scheduled: the L2's back-pressure.
-  size_t queued_writes() const { return num_writes_; }
+  uint32_t queued_writes() const { return num_writes_; }
+  Queues queues() const;
 
-  // Picks and performs the next job if one may be scheduled at `now`. True: `*job` was scheduled, its last
-  // byte is at the controller at `*done`. False: nothing queued, or too early; call again at NextWake().
+  // Schedules what may be scheduled at `now` until a job's last burst is. True: that is `*job`, its last byte
+  // is at the controller at `*done`; call again. False: call again at NextWake().
   bool Schedule(Cycle now, DramJob* job, Cycle* done, DramStats* stats);
   // When Schedule is worth calling; kNever when idle.
   Cycle NextWake(Cycle now) const;
 
  private:
-  // Time in 1/256 core cycle, so that a burst of 1.92 cycles keeps its length.
+  // Time in 1/4096 core cycle, so that a burst of 1.92 cycles keeps its length.
   using Tick = uint64_t;
+  static constexpr uint32_t kTickShift = 12;
+  static constexpr uint32_t kMaxBanks = 64;
+  static constexpr uint64_t kClosed = ~uint64_t{0};
+
+  struct Timing {
+    Tick ccd, ccdl, rrd, rrdl, faw, rcd, rcdw, ras, rp, rc, cl, wl, cdlr, wr, rtp, turn_round;
+    Tick refresh_interval, refresh_length, base_latency;
+    Tick horizon;  // a line's bursts: how far ahead of the bus a choice is made
+  };
   struct Bank {
-    uint64_t row = ~uint64_t{0};
-    Tick column_ready = 0;  // earliest next column command
+    uint64_t row = kClosed;
+    Tick column_ready = 0;  // the row is open
     Tick precharge_ready = 0;
-    Tick activate_ready = 0;  // tRC
+    Tick activate_ready = 0;  // tRC and refresh
+  };
+  // The two directions: their requests in order of arrival and when the bus takes their next column command.
+  struct Direction {
+    DramWindow window;
+    Ring<DramJob> behind;  // the window is full
+    Tick next_column = 0;
+    bool empty() const { return window.size() == 0; }
+    uint32_t size() const { return window.size() + behind.size(); }
+  };
+  struct Column {
+    uint32_t position = 0;
+    Tick at = 0;
   };
 
-  Tick FromDramClocks(uint32_t clocks) const { return clocks * ticks_per_clock_; }
-  std::vector<DramJob>& PickQueue();
-  size_t PickJob(const std::vector<DramJob>& queue) const;
+  static Timing MakeTiming(const DramConfig& config, const ClockConfig& clocks);
+  uint32_t GroupOf(uint32_t bank) const { return group_of_[bank]; }
+  Direction& active() { return writing_ ? writes_ : reads_; }
   void TakeArrived(Cycle now);
+  void Add(Direction* direction, const DramJob& job);
+  void NoteWaiting(uint32_t position);
+  void ChooseDirection();
+  void CountWaiting();
   void CatchUpRefresh(Tick now, DramStats* stats);
-  Tick OpenRow(Bank* bank, uint64_t row, Tick now, DramStats* stats);
+  void Refresh(uint32_t bank, Tick due);
+  void ReadyOpenedBanks(Tick now);
+  void OpenRows(Tick now, DramStats* stats);
+  bool OpenRow(uint32_t position, Tick now, DramStats* stats);
+  bool PickColumn(Tick now, Column* column);
+  Tick IssueColumn(const Column& column, DramStats* stats);
+  void Retire(uint32_t position);
+  void WakeNoLaterThan(Tick at) { wake_ = at < wake_ ? at : wake_; }
 
-  DramConfig config_;
-  Tick ticks_per_clock_;
-  Tick refresh_interval_, refresh_length_, base_latency_, lookahead_;
-  Tick bus_free_ = 0;
-  Tick next_refresh_;
-  Tick activate_free_ = 0;  // tRRD
-  bool last_was_write_ = false;
-  bool draining_writes_ = false;
+  Timing timing_;
+  uint32_t num_banks_, num_groups_, window_entries_, write_high_, write_low_, refresh_banks_;
+  std::vector<uint8_t> group_of_;
   std::vector<Bank> banks_;
-  size_t num_writes_ = 0;
-  Tick busy_ticks_ = 0;            // fraction of a cycle not yet counted as busy
-  std::vector<DramJob> incoming_;  // not yet arrived, by arrival
-  std::vector<DramJob> reads_, writes_;
+  std::vector<Tick> group_column_, group_activate_;  // earliest next command of a bank group
+
+  Ring<DramJob> incoming_;  // not yet arrived, by arrival
+  Direction reads_, writes_;
+  uint32_t num_writes_ = 0;  // with those in incoming_
+  bool writing_ = false;
+  bool draining_ = false;
+
+  // Of the active direction's window: requests whose row is open, and banks by what their requests need.
+  uint64_t ready_ = 0;                        // positions
+  uint64_t opening_ = 0;                      // banks whose row is being opened
+  uint64_t wanting_ = 0;                      // banks with requests, none of them to the open row
+  std::array<uint8_t, kMaxBanks> waiting_{};  // requests of a bank
+  std::array<uint8_t, kMaxBanks> hits_{};     // of them to its open row
+
+  Tick activate_free_ = 0;                // tRRD
+  std::array<Tick, 4> last_activates_{};  // plus tFAW: when each allows another
+  uint32_t oldest_activate_ = 0;
+  Tick next_refresh_ = 0;
+  uint32_t refresh_turn_ = 0;
+  Tick busy_ticks_ = 0;  // fraction of a cycle not yet counted as busy
+  Tick wake_ = kNever;
 };
 
 }  // namespace sm89
