@@ -24,7 +24,7 @@ class CaseResult:
     `pairs` holds the clock reads: dictionaries with pc_first, pc_second, warps, threads, min_cycles, median_cycles and
     max_cycles, ordered by PC. `clock_min` and `clock_max` are over all pairs that go forward in the code, None without
     clock reads. `cycles` is the whole kernel, the launch latency included. `stats` is the report's statistics block by
-    unit (sm, l1, noc, l2, dram), `report` the kernel's whole object.
+    unit (sm, l1, noc, l2, dram), `report` the kernel's whole object (outputs, control_bits, derived figures ...).
     """
 
     case: str
@@ -36,14 +36,14 @@ class CaseResult:
     clock_median: int | None
     stats: dict
     report: dict
-    outputs: dict
+    core_ghz: float
 
 
 class RunError(RuntimeError):
     """The simulator refused a case; the text is its message."""
 
 
-def _result(case, kernel, launch_outputs):
+def _result(case, kernel, core_ghz):
     pairs = kernel.get("clock_reads", {}).get("pairs", [])
     forward = [p for p in pairs if p["pc_second"] > p["pc_first"]]
     longest = max(forward, key=lambda p: p["max_cycles"], default=None)
@@ -57,7 +57,7 @@ def _result(case, kernel, launch_outputs):
         clock_median=longest and longest["median_cycles"],
         stats=kernel["statistics"],
         report=kernel,
-        outputs=launch_outputs,
+        core_ghz=core_ghz,
     )
 
 
@@ -75,7 +75,7 @@ def _run_process(command, cases):
     missing = [c for c in cases if c not in by_case]
     if missing:
         raise RunError(f"{' '.join(cases)}: no result for {' '.join(missing)}")
-    return {c: _result(c, by_case[c], by_case[c].get("outputs", {})) for c in cases}
+    return {c: _result(c, by_case[c], report["config"]["core_khz"] / 1e6) for c in cases}
 
 
 def run_cases(sim, suite, cubin_dir, cases, config="RTX4090", settings=(), arch="sm_89", processes=2, options=()):
