@@ -130,7 +130,25 @@ enum class TimingClass : uint8_t {
   kConvert,          // F2F F2I I2F FRND ... on the special function unit
   kIntegerSfu,       // POPC FLO BREV
   kSpecialRegister,  // S2R, B2R
-  kVote,             // VOTE MATCH REDUX R2UR
+  kVote,             // MATCH REDUX R2UR; VOTE has the ALU's timing
+};
+
+// Predicates and uniform registers that a trace's text does not list, as bits of hidden_reads and
+// hidden_writes: results of comparisons, carries, the same of the uniform datapath, its registers.
+enum HiddenOperand : uint8_t {
+  kHiddenTest = 1,
+  kHiddenCarry = 2,
+  kHiddenUniformTest = 4,
+  kHiddenUniformCarry = 8,
+  kHiddenUniform = 16,
+};
+
+// Rules of issue that no other field tells.
+enum class IssueRule : uint8_t {
+  kNone,
+  kVote,          // VOTE: reads its predicate as late as a guard is read
+  kReconverge,    // BSYNC
+  kErrorBarrier,  // ERRBAR
 };
 
 // Operands of a decoded instruction, which machine code names in full: predicates, the guard and uniform
@@ -165,6 +183,9 @@ struct DecodedInst {
   // predicates and the guard last.
   std::array<RegRange, kMaxWrites> dests{};
   std::array<RegRange, kMaxReads> sources{};
+  IssueRule rule = IssueRule::kNone;
+  uint8_t hidden_reads = 0;  // HiddenOperand bits; 0 where machine code names every operand
+  uint8_t hidden_writes = 0;
   // DEPBAR: group count. BAR: barrier number 0..15, kUnknownBarrier when the trace does not tell it.
   static constexpr int64_t kUnknownBarrier = -1;
   int64_t immediate = 0;

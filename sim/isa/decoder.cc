@@ -79,8 +79,12 @@ bool DecodeOne(const StaticInst& raw, uint32_t binary_version, DecodedInst* inst
   inst->arrives_only = barrier && HasModifier(raw.opcode, "ARV");
   inst->dep = DepClassOf(*row, raw.opcode, *inst, binary_version);
   inst->timing = TimingClassOf(*row);
+  inst->rule = IssueRuleOf(*row);
   DecodeOperands(*row, raw, inst);
-  if (raw.has_encoding) DecodeEncodedOperands(raw, binary_version, inst);
+  if (raw.has_encoding && DecodeEncodedOperands(raw, binary_version, inst)) return true;
+  const HiddenOperands hidden = HiddenOperandsOf(*row, raw.opcode, *inst);
+  inst->hidden_reads = hidden.reads;
+  inst->hidden_writes = hidden.writes;
   return true;
 }
 

@@ -153,8 +153,12 @@ void SetDepbar(const Instruction& code, DecodedInst* inst) {
 
 }  // namespace
 
+absl::StatusOr<Instruction> DecodeEncoding(const StaticInst& raw, uint32_t binary_version) {
+  return sass::Decode(WordOf(raw.encoding), binary_version);
+}
+
 bool DecodeEncodedOperands(const StaticInst& raw, uint32_t binary_version, DecodedInst* inst) {
-  const absl::StatusOr<Instruction> code = sass::Decode(WordOf(raw.encoding), binary_version);
+  const absl::StatusOr<Instruction> code = DecodeEncoding(raw, binary_version);
   if (!code.ok()) return false;
   AddRegisters(*code, inst);
   AssignSlots(*code, inst);

@@ -23,7 +23,7 @@ constexpr auto kDecoupledMisc = std::to_array<std::string_view>(
 constexpr auto kConverts = std::to_array<std::string_view>({"F2F", "F2I", "FRND", "I2F"});
 constexpr auto kIntegerSfu = std::to_array<std::string_view>({"BREV", "FLO", "POPC"});
 constexpr auto kSpecialRegisters = std::to_array<std::string_view>({"B2R", "S2R", "S2UR"});
-constexpr auto kVotes = std::to_array<std::string_view>({"MATCH", "R2UR", "REDUX", "VOTE"});
+constexpr auto kVotes = std::to_array<std::string_view>({"MATCH", "R2UR", "REDUX"});
 
 // Second source in slot C: the two-operand adders, which are fused multiply-adds without a factor.
 constexpr auto kSourcesAC = std::to_array<std::string_view>(
@@ -32,6 +32,15 @@ constexpr auto kSourcesAC = std::to_array<std::string_view>(
 constexpr auto kSourceB =
     std::to_array<std::string_view>({"BREV", "F2F", "F2I", "FLO", "FRND", "I2F", "I2FP", "I2I", "IABS", "MOV",
                                      "MUFU", "NANOSLEEP", "POPC", "WARPSYNC"});
+
+constexpr auto kCarryAdders = std::to_array<std::string_view>({"IADD3", "LEA", "UIADD3", "ULEA"});
+constexpr auto kWideMultiplies = std::to_array<std::string_view>({"IMAD", "UIMAD"});
+constexpr auto kPredicateReaders =
+    std::to_array<std::string_view>({"FSEL", "P2R", "PLOP3", "PSETP", "SEL", "UPLOP3", "USEL", "VOTE"});
+// Write a predicate where the text shows no register that they write.
+constexpr auto kMaybePredicate = std::to_array<std::string_view>({"LOP3", "ULOP3", "VOTE"});
+constexpr auto kUniformWithoutSource = std::to_array<std::string_view>({"ULDC", "UMOV", "VOTEU"});
+constexpr auto kToUniform = std::to_array<std::string_view>({"R2UR", "REDUX", "S2UR"});
 
 bool FixedLatencyFp64(uint32_t binary_version) {
   return binary_version == 70 || binary_version == 80 || binary_version == 90;
@@ -99,6 +108,12 @@ TimingClass TimingClassOf(const OpcodeRow& row) {
   return IsOneOf(row.mnemonic, kVotes) ? TimingClass::kVote : TimingClass::kUnit;
 }
 
+IssueRule IssueRuleOf(const OpcodeRow& row) {
+  if (row.mnemonic == "VOTE") return IssueRule::kVote;
+  if (row.mnemonic == "BSYNC") return IssueRule::kReconverge;
+  return row.mnemonic == "ERRBAR" ? IssueRule::kErrorBarrier : IssueRule::kNone;
+}
+
 std::string_view SlotOrder(const OpcodeRow& row) {
   static constexpr char kAc[] = {0, 2};
   static constexpr char kB[] = {1};
@@ -106,6 +121,29 @@ std::string_view SlotOrder(const OpcodeRow& row) {
   if (IsOneOf(row.mnemonic, kSourcesAC)) return {kAc, sizeof kAc};
   if (IsOneOf(row.mnemonic, kSourceB)) return {kB, sizeof kB};
   return {kAbc, sizeof kAbc};
+}
+
+HiddenOperands HiddenOperandsOf(const OpcodeRow& row, std::string_view opcode, const DecodedInst& inst) {
+  HiddenOperands hidden;
+  const bool uniform = row.unit == ExecUnit::kUniform && row.mnemonic != "R2UR";
+  const uint8_t test = uniform ? kHiddenUniformTest : kHiddenTest;
+  const uint8_t carry = uniform ? kHiddenUniformCarry : kHiddenCarry;
+  const bool extended = HasModifier(opcode, "X");
+  const bool adds = IsOneOf(row.mnemonic, kCarryAdders) ||
+                    (IsOneOf(row.mnemonic, kWideMultiplies) && HasModifier(opcode, "WIDE"));
+  const bool tests =
+      row.Has(kWritesPredicate) || (IsOneOf(row.mnemonic, kMaybePredicate) && inst.num_dests == 0);
+  if (adds) hidden.writes |= carry;
+  if (tests) hidden.writes |= test;
+  if (extended) hidden.reads |= carry;
+  if (IsOneOf(row.mnemonic, kPredicateReaders) || HasModifier(opcode, "EX")) hidden.reads |= test;
+  if (row.mnemonic == "PLOP3") hidden.reads |= kHiddenUniformTest;
+  if (row.mnemonic == "BRA" || (row.control == ControlOp::kBarrier && HasModifier(opcode, "RED"))) {
+    hidden.reads |= test;
+  }
+  if (uniform || IsOneOf(row.mnemonic, kToUniform)) hidden.writes |= kHiddenUniform;
+  if (uniform && !IsOneOf(row.mnemonic, kUniformWithoutSource)) hidden.reads |= kHiddenUniform;
+  return hidden;
 }
 
 }  // namespace sm89

@@ -18,6 +18,8 @@ DepClass DepClassOf(const OpcodeRow& row, std::string_view opcode, const Decoded
 // Row of the timing table finer than the unit.
 TimingClass TimingClassOf(const OpcodeRow& row);
 
+IssueRule IssueRuleOf(const OpcodeRow& row);
+
 // True for instructions whose result time is unknown when they issue: consumers wait for a dependence
 // counter.
 constexpr bool HasVariableLatency(DepClass dep) {
@@ -27,5 +29,14 @@ constexpr bool HasVariableLatency(DepClass dep) {
 // Where the text's general-register sources sit in the encoding: slot numbers (A = 0, B = 1, C = 2) in
 // reading order. FADD R1, R2, R3 reads through A and C; MUFU R1, R2 through B.
 std::string_view SlotOrder(const OpcodeRow& row);
+
+// HiddenOperand bits of an instruction known from text alone. A trace shows no predicate: comparisons are
+// taken to be what the next selection, vote or branch of their block reads, adders to give the next ".X" its
+// carry, and the uniform datapath to be one chain.
+struct HiddenOperands {
+  uint8_t reads = 0;
+  uint8_t writes = 0;
+};
+HiddenOperands HiddenOperandsOf(const OpcodeRow& row, std::string_view opcode, const DecodedInst& inst);
 
 }  // namespace sm89

@@ -124,7 +124,7 @@ TEST(TimingClass, FinerRowsOfTheUnits) {
                                             {"BREV", T::kIntegerSfu},     {"MUFU.EX2", T::kUnit},
                                             {"S2R", T::kSpecialRegister}, {"S2UR", T::kSpecialRegister},
                                             {"CS2R", T::kUnit},           {"B2R.RESULT", T::kSpecialRegister},
-                                            {"VOTE.ANY", T::kVote},       {"MATCH.ANY", T::kVote},
+                                            {"VOTE.ANY", T::kUnit},       {"MATCH.ANY", T::kVote},
                                             {"REDUX.OR", T::kVote},       {"R2UR", T::kVote},
                                             {"VOTEU.ALL", T::kUnit},      {"LDG.E", T::kUnit}};
   for (const auto& [opcode, timing] : rows) EXPECT_EQ(Decode(Inst(opcode)).timing, timing) << opcode;
@@ -135,7 +135,7 @@ TEST(TimingClass, FinerRowsOfTheUnits) {
 TEST(Units, HalfPipes) {
   for (const char* opcode :
        {"MOV", "SEL", "PRMT", "LEA", "IMNMX", "FMNMX", "FSETP.GT.AND", "FSEL", "FSET.BF", "I2FP.F32.S32",
-        "IABS", "SHF.L.U32", "LOP3.LUT", "IADD3", "ISETP.GE.AND", "BMSK"}) {
+        "IABS", "SHF.L.U32", "LOP3.LUT", "IADD3", "ISETP.GE.AND", "BMSK", "PLOP3.LUT", "VOTE.ANY", "P2R", "R2P"}) {
     EXPECT_EQ(Decode(Inst(opcode)).unit, ExecUnit::kInt) << opcode;
   }
   for (const char* opcode : {"IMAD", "IMAD.MOV.U32", "IMAD.SHL.U32", "IMAD.WIDE", "IDP.4A.S8.S8"}) {

@@ -1,0 +1,293 @@
+// Dependence counters: which instructions signal, which wait, and through which of the six.
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <limits>
+
+#include "sim/isa/issue_class.h"
+#include "sim/isa/synthesis_graph.h"
+
+namespace sm89 {
+namespace {
+
+constexpr int kNumCounters = 6;
+constexpr uint8_t kNone = DecodedInst::kNoCounter;
+// More outstanding instructions than this are forgotten, oldest first: a bound on the work, far beyond what
+// six counters tell apart.
+constexpr size_t kMaxPending = 1024;
+constexpr int kMaxPasses = 32;
+
+// An outstanding instruction of variable latency: its result, or its reading of its sources.
+using EventId = uint32_t;  // node * 2 + 1 when it is the reading
+bool IsRead(EventId event) { return event & 1; }
+uint32_t NodeOf(EventId event) { return event / 2; }
+
+// One bit a register of any file, for quick tests.
+using RegisterSet = std::bitset<256 + 65 + 10 + 10>;
+void AddRange(const RegRange& range, RegisterSet* set) {
+  constexpr uint32_t kBases[] = {0, 256, 321, 331};
+  const uint32_t base = kBases[static_cast<size_t>(range.file)];
+  for (uint32_t i = 0; i < range.count; ++i) set->set(base + range.first + i);
+}
+
+// Instructions whose results come in the order of issue: waiting for a later one covers the earlier ones.
+bool ReturnsInOrder(const DecodedInst& inst) {
+  return inst.space == MemSpace::kShared &&
+         (inst.mem_op == MemOp::kLoad || inst.mem_op == MemOp::kLoadMatrix);
+}
+
+class CounterSynthesis {
+ public:
+  CounterSynthesis(const SynthGraph& graph, SynthBits* bits)
+      : graph_(graph), bits_(*bits), nodes_(graph.nodes), events_(2 * graph.nodes.size()) {}
+
+  void Run(uint8_t* group_counter) {
+    FindAccesses();
+    ReserveGroupCounter(group_counter);
+    Settle([this](uint32_t node, std::vector<EventId>* pending) { Discover(node, pending); });
+    AssignAll();
+    do {
+      missed_ = false;
+      Settle([this](uint32_t node, std::vector<EventId>* pending) { Wait(node, pending); });
+    } while (missed_);
+  }
+
+ private:
+  struct Event {
+    bool exists = false;
+    bool needed = false;
+    uint8_t counter = kNone;
+    // First instruction that waits for it: distance in program order, around the code's end for one in front.
+    uint32_t consumer_key = std::numeric_limits<uint32_t>::max();
+  };
+  struct Access {
+    RegisterSet touched;  // read or written
+    RegisterSet written;
+    RegisterSet general_reads;
+  };
+
+  void FindAccesses() {
+    access_.resize(nodes_.size());
+    for (uint32_t n = 0; n < nodes_.size(); ++n) {
+      const SynthNode& node = nodes_[n];
+      Access& access = access_[n];
+      for (const RegRead& read : node.reads) {
+        AddRange(read.range, &access.touched);
+        if (read.range.file == RegFile::kGeneral) AddRange(read.range, &access.general_reads);
+      }
+      // A hidden register is whichever the text does not show: writing it again overwrites nothing.
+      for (const RegRange& range : node.writes) {
+        if (!IsHidden(range)) AddRange(range, &access.written);
+      }
+      access.touched |= access.written;
+      if (!HasVariableLatency(node.inst->dep) || node.inst->control == ControlOp::kLdgDepbar) continue;
+      events_[2 * n].exists = !node.writes.empty();
+      const bool branch = node.inst->unit == ExecUnit::kBranch && node.writes.empty();
+      events_[2 * n + 1].exists = access.general_reads.any() && !branch;
+    }
+  }
+
+  void ReserveGroupCounter(uint8_t* group_counter) {
+    *group_counter = kNone;
+    for (uint32_t n = 0; n < nodes_.size(); ++n) {
+      if (nodes_[n].inst->control != ControlOp::kLdgDepbar) continue;
+      *group_counter = 0;
+      bits_[n].write_counter = 0;
+    }
+    first_counter_ = *group_counter == kNone ? 0 : 1;
+  }
+
+  // Registers whose later use conflicts with the event.
+  RegisterSet Registers(EventId event) const {
+    const uint32_t node = NodeOf(event);
+    if (IsRead(event)) return access_[node].general_reads;
+    RegisterSet set;
+    for (const RegRange& range : nodes_[node].writes) AddRange(range, &set);
+    return set;
+  }
+
+  bool Conflicts(EventId event, uint32_t node) const {
+    if (!IsRead(event)) return (Registers(event) & access_[node].touched).any();
+    // The memory pipeline takes its operands in order, and returns what it loads later still.
+    const bool both_address =
+        nodes_[NodeOf(event)].inst->dep == DepClass::kAddress && nodes_[node].inst->dep == DepClass::kAddress;
+    return !both_address && (Registers(event) & access_[node].written).any();
+  }
+
+  // Takes off what the end of `done` proves to have ended.
+  void Retire(EventId done, std::vector<EventId>* pending) const {
+    const uint32_t node = NodeOf(done);
+    const bool in_order = !IsRead(done) && ReturnsInOrder(*nodes_[node].inst);
+    std::erase_if(*pending, [&](EventId event) {
+      const uint32_t other = NodeOf(event);
+      if (event == done || (!IsRead(done) && other == node)) return true;
+      return in_order && other < node && nodes_[other].block == nodes_[node].block &&
+             ReturnsInOrder(*nodes_[other].inst);
+    });
+  }
+
+  // Events in conflict with `node`, latest first; `act` may take events off.
+  template <typename Act>
+  void ForConflicts(uint32_t node, std::vector<EventId>* pending, const Act& act) {
+    if (pending->empty() || access_[node].touched.none()) return;
+    for (size_t i = pending->size(); i-- > 0;) {
+      if (i >= pending->size()) continue;
+      if (Conflicts((*pending)[i], node)) act((*pending)[i]);
+    }
+  }
+
+  void Issue(uint32_t node, std::vector<EventId>* pending) const {
+    for (const EventId event : {2 * node, 2 * node + 1}) {
+      if (!events_[event].exists) continue;
+      std::erase(*pending, event);  // of the loop's last round
+      pending->push_back(event);
+    }
+    if (pending->size() > kMaxPending) pending->erase(pending->begin());
+  }
+
+  void Discover(uint32_t node, std::vector<EventId>* pending) {
+    ForConflicts(node, pending, [&](EventId event) {
+      const uint32_t from = NodeOf(event);
+      const auto count = static_cast<uint32_t>(nodes_.size());
+      const uint32_t key = node > from ? node : node + count;
+      events_[event].needed = true;
+      events_[event].consumer_key = std::min(events_[event].consumer_key, key);
+      Retire(event, pending);
+    });
+    Issue(node, pending);
+  }
+
+  void Wait(uint32_t node, std::vector<EventId>* pending) {
+    uint8_t& mask = bits_[node].wait_mask;
+    ForConflicts(node, pending, [&](EventId event) {
+      if (events_[event].counter == kNone) {
+        Assign(event, {});
+        missed_ = true;
+      }
+      mask |= static_cast<uint8_t>(1 << events_[event].counter);
+      Retire(event, pending);
+    });
+    if (mask != 0) RetireCounters(mask, pending);
+    Issue(node, pending);
+  }
+
+  void RetireCounters(uint8_t mask, std::vector<EventId>* pending) const {
+    for (size_t i = pending->size(); i-- > 0;) {
+      if (i >= pending->size()) continue;
+      const EventId event = (*pending)[i];
+      const uint8_t counter = events_[event].counter;
+      if (counter != kNone && (mask >> counter & 1)) Retire(event, pending);
+    }
+  }
+
+  // Runs `step` over the blocks until the outstanding events at their ends no longer change.
+  template <typename Step>
+  void Settle(const Step& step) {
+    exits_.assign(graph_.blocks.size(), {});
+    bool changed = true;
+    for (int pass = 0; changed && pass < kMaxPasses; ++pass) {
+      changed = false;
+      for (uint32_t b = 0; b < graph_.blocks.size(); ++b) {
+        std::vector<EventId> pending = Entry(b);
+        const SynthBlock& block = graph_.blocks[b];
+        for (uint32_t n = block.begin; n < block.end; ++n) step(n, &pending);
+        std::sort(pending.begin(), pending.end());
+        if (pending == exits_[b]) continue;
+        exits_[b] = std::move(pending);
+        changed = true;
+      }
+    }
+  }
+
+  std::vector<EventId> Entry(uint32_t b) const {
+    const SynthBlock& block = graph_.blocks[b];
+    if (block.preds.size() == 1) return exits_[block.preds[0]];
+    std::vector<EventId> pending;
+    for (const uint32_t p : block.preds) pending.insert(pending.end(), exits_[p].begin(), exits_[p].end());
+    std::sort(pending.begin(), pending.end());
+    pending.erase(std::unique(pending.begin(), pending.end()), pending.end());
+    if (pending.size() > kMaxPending) {
+      pending.erase(pending.begin(), pending.end() - static_cast<std::ptrdiff_t>(kMaxPending));
+    }
+    return pending;
+  }
+
+  // One walk in program order; of edges that lead back only events with a counter are known.
+  void AssignAll() {
+    exits_.assign(graph_.blocks.size(), {});
+    for (uint32_t b = 0; b < graph_.blocks.size(); ++b) {
+      std::vector<EventId> pending = Entry(b);
+      const SynthBlock& block = graph_.blocks[b];
+      for (uint32_t n = block.begin; n < block.end; ++n) {
+        uint8_t waited = 0;
+        ForConflicts(n, &pending, [&](EventId event) {
+          if (events_[event].counter != kNone) waited |= static_cast<uint8_t>(1 << events_[event].counter);
+          Retire(event, &pending);
+        });
+        if (waited != 0) RetireCounters(waited, &pending);
+        for (const EventId event : {2 * n, 2 * n + 1}) {
+          if (events_[event].needed) Assign(event, pending);
+        }
+        Issue(n, &pending);
+      }
+      std::sort(pending.begin(), pending.end());
+      exits_[b] = std::move(pending);
+    }
+  }
+
+  void Assign(EventId event, const std::vector<EventId>& pending) {
+    const uint32_t key = events_[event].consumer_key;
+    std::array<uint32_t, kNumCounters> nearest;  // first consumer of what is outstanding on each counter
+    nearest.fill(0);
+    std::array<bool, kNumCounters> busy{};
+    std::array<uint32_t, kNumCounters> distance{};
+    distance.fill(std::numeric_limits<uint32_t>::max());
+    for (const EventId other : pending) {
+      const uint8_t counter = events_[other].counter;
+      if (counter == kNone) continue;
+      const uint32_t other_key = events_[other].consumer_key;
+      const uint32_t gap = other_key > key ? other_key - key : key - other_key;
+      busy[counter] = true;
+      distance[counter] = std::min(distance[counter], gap);
+    }
+    const uint8_t taken = IsRead(event) ? bits_[NodeOf(event)].write_counter : kNone;
+    const uint8_t counter = Choose(busy, distance, taken);
+    events_[event].counter = counter;
+    last_use_[counter] = ++uses_;
+    ControlBits& bits = bits_[NodeOf(event)];
+    (IsRead(event) ? bits.read_counter : bits.write_counter) = counter;
+  }
+
+  uint8_t Choose(const std::array<bool, kNumCounters>& busy,
+                 const std::array<uint32_t, kNumCounters>& distance, uint8_t taken) const {
+    const auto rank = [&](int c) {  // smaller is better
+      const int kind = busy[c] ? (distance[c] == 0 ? 0 : 2) : 1;
+      return std::array<uint64_t, 3>{static_cast<uint64_t>(kind), kind == 2 ? distance[c] : 0, last_use_[c]};
+    };
+    int best = -1;
+    for (int c = first_counter_; c < kNumCounters; ++c) {
+      if (c == taken) continue;
+      if (best < 0 || rank(c) < rank(best)) best = c;
+    }
+    return static_cast<uint8_t>(best);
+  }
+
+  const SynthGraph& graph_;
+  SynthBits& bits_;
+  const std::vector<SynthNode>& nodes_;
+  std::vector<Event> events_;
+  std::vector<Access> access_;
+  std::vector<std::vector<EventId>> exits_;  // by block: outstanding at its end, ascending
+  int first_counter_ = 0;
+  std::array<uint64_t, kNumCounters> last_use_{};
+  uint64_t uses_ = 0;
+  bool missed_ = false;
+};
+
+}  // namespace
+
+void SynthesiseCounters(const SynthGraph& graph, uint8_t* group_counter, SynthBits* bits) {
+  CounterSynthesis(graph, bits).Run(group_counter);
+}
+
+}  // namespace sm89
