@@ -69,9 +69,7 @@ struct ExecConfig {
   UnitTiming vote{12, 2};              // VOTE MATCH REDUX R2UR
   UnitTiming texture{200, 8};
   bool fp64_shared = true;              // one FP64 unit for the SM (GeForce); else one in each sub-core
-  uint32_t fp64_operand_cycles = 4;     // transfer to the shared unit, a source register pair
   uint32_t imad_wide_issue_cycles = 2;  // IMAD.WIDE holds the issue port
-  uint32_t result_queue_entries = 8;
   // Latency of a tensor instruction: that of its shape class, at least its interval + 1.
   uint32_t tensor_short_latency_cycles = 17;  // m16n8k8 of 16-bit types and the like
   uint32_t tensor_min_interval_cycles = 1;
@@ -96,8 +94,8 @@ struct FrontEndConfig {
   uint32_t l1_miss_cycles = 240;         // L1I miss to its line from the L2, beyond l0_miss_cycles
   uint32_t l1_fill_interval_cycles = 4;  // between two lines into the L1I
   uint32_t stream_buffer_lines = 8;      // prefetched behind an L0 miss; 0 = no prefetcher
-  uint32_t branch_redirect_cycles = 5;   // taken branch's issue to the target's earliest fetch
-  bool branch_stall_includes_fetch = true;
+  uint32_t branch_redirect_cycles = 10;  // taken branch's issue to its target's, lines present
+  uint32_t convergence_cycles = 10;      // BSYNC's issue to the warp's next one
 
   friend bool operator==(const FrontEndConfig&, const FrontEndConfig&) = default;
 };
@@ -125,7 +123,6 @@ struct RegisterFileConfig {
   uint32_t read_ports = 1;  // a bank and cycle; 0 = unlimited
   uint32_t read_window_cycles = 3;
   bool reuse_cache = true;
-  uint32_t unbypassed_cycles = 1;  // a fixed-latency result is seen so much later by variable-latency readers
 
   friend bool operator==(const RegisterFileConfig&, const RegisterFileConfig&) = default;
 };
@@ -165,7 +162,6 @@ struct L1Config {
   uint32_t latency_cycles = 36;  // hit, issue to dependent issue
   uint32_t shmem_latency_cycles = 24;
   uint32_t shmem_banks = 32;
-  uint32_t constant_latency_cycles = 26;
   uint32_t request_interval_cycles = 2;  // memory instructions accepted by the SM's shared unit
   uint32_t sectors_per_cycle = 4;
   uint32_t queue_entries = 4;  // a sub-core's memory queue
@@ -185,7 +181,8 @@ struct L1Config {
   uint32_t ldsm_matrix_cycles = 1;      // LDSM, a further matrix
   uint32_t shmem_atomic_cycles = 4;     // a round of a shared atomic's lanes at one address
   uint32_t read_release_cycles = 9;     // WAR: issue to sources read, 32-bit load
-  uint32_t barrier_cycles = 6;          // last arrival to the first issue behind BAR
+  uint32_t barrier_cycles = 12;         // last arrival taken to the first issue behind BAR
+  uint32_t barrier_arrival_cycles = 2;  // between two arrivals that an SM takes
 
   friend bool operator==(const L1Config&, const L1Config&) = default;
 };
@@ -250,6 +247,7 @@ struct DramConfig {
 struct RunConfig {
   uint32_t kernel_launch_latency_cycles = 5000;
   uint32_t cta_launch_latency_cycles = 50;  // a slot becomes free to the next CTA's first issue
+  uint32_t cta_launch_interval_hundredths = 120;  // of a cycle, between two CTAs, the whole GPU
   uint32_t window_cycles = 32;              // look-ahead window; never above the smallest one-way latency
   uint64_t deadlock_cycles = 1'000'000;     // no progress at all for so long ends the run
   uint32_t concurrent_kernels = 128;

@@ -7,6 +7,8 @@
 #include "sim/base/assert.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
+#include "sim/isa/code_flow.h"
+#include "sim/isa/control_synthesis.h"
 
 namespace sm89 {
 namespace {
@@ -38,8 +40,12 @@ Gpu::Gpu(GpuOptions options)
   window_ =
       std::max<uint32_t>(1, std::min(options_.config.run.window_cycles, memory_.crossbar().MinLatency()));
   const uint32_t threads = std::clamp<uint32_t>(options_.threads, 1, options_.config.sm.num_sms);
-  pool_ = std::make_unique<WindowPool>(
-      threads, [this](uint32_t sm) { sms_[sm]->Run(now_, window_end_, &inboxes_[sm]); });
+  if (options_.profile) {
+    profiles_.resize(threads);
+    for (uint32_t sm = 0; sm < sms_.size(); ++sm) sms_[sm]->set_profiles(&profiles_[sm % threads]);
+    for (uint32_t i = 0; i < threads; ++i) shares_.push_back(i);
+  }
+  pool_ = std::make_unique<WindowPool>(threads, [this](uint32_t item) { RunItem(item); });
 }
 
 absl::StatusOr<std::unique_ptr<Gpu>> Gpu::Create(GpuOptions options) {
@@ -107,8 +113,15 @@ absl::Status Gpu::StartKernel(uint32_t trace_kernel) {
   DecodeOptions decode;
   decode.binary_version = info.binary_version;
   decode.unknown_as_nop = options_.unknown_as_nop;
-  run->code =
-      BuildKernelCode(DecodeKernel(options_.trace->StaticTable(trace_kernel), decode), info, options_.config);
+  decode.ignore_control_bits = options_.config.run.control_bits != 0;
+  DecodedKernel decoded = DecodeKernel(options_.trace->StaticTable(trace_kernel), decode);
+  run->control_source = decoded.control_source;
+  if (decoded.control_source == ControlSource::kSynthesised) {
+    ASSIGN_OR_RETURN(const CodeFlow flow, CollectFlow(*options_.trace, trace_kernel));
+    SynthesiseControlBits(flow, &decoded);
+  }
+  run->code = BuildKernelCode(decoded, info, options_.config, static_cast<uint32_t>(runs_.size()));
+  for (auto& tables : profiles_) tables.push_back(std::make_unique<PcProfile>(decoded.insts.size()));
   run->guessed = run->code.guessed;
   run->guessed_executed.assign(run->guessed.size(), 0);
   run->launch = now_;
@@ -139,6 +152,10 @@ absl::StatusOr<bool> Gpu::DispatchOne(uint32_t sm) {
     if (sm_last_finish_[sm] != 0) {
       launch.at = std::max(launch.at, sm_last_finish_[sm] + options_.config.run.cta_launch_latency_cycles);
     }
+    // One CTA after the other leaves the GPU's distributor.
+    launch_free_hundredths_ = std::max(launch_free_hundredths_, launch.at * 100);
+    launch.at = std::max(launch.at, launch_free_hundredths_ / 100);
+    launch_free_hundredths_ += options_.config.run.cta_launch_interval_hundredths;
     // The last CTA is placed: SMs that had no room for this kernel may have some for the next.
     if (++run.ctas_launched == run.ctas_total) sm_may_host_.assign(sm_may_host_.size(), true);
     sms_[sm]->Launch(std::move(launch));
@@ -179,6 +196,13 @@ absl::Status Gpu::DispatchCtas() {
   }
 }
 
+void Gpu::RunItem(uint32_t item) {
+  if (profiles_.empty()) return RunSm(item);
+  for (const uint32_t sm : busy_sms_) {
+    if (sm % profiles_.size() == item) RunSm(sm);
+  }
+}
+
 void Gpu::RunWindow(Cycle end) {
   window_end_ = end;
   busy_sms_.clear();
@@ -186,7 +210,7 @@ void Gpu::RunWindow(Cycle end) {
     const bool replies = !inboxes_[sm].empty() && inboxes_[sm].front().cycle < end;
     if (replies || sms_[sm]->NextEvent(now_) < end) busy_sms_.push_back(sm);
   }
-  pool_->Run(busy_sms_);
+  pool_->Run(profiles_.empty() ? busy_sms_ : shares_);
   for (const uint32_t sm : busy_sms_) {
     memory_.Submit(&sms_[sm]->outbox());
     sms_[sm]->outbox().clear();
@@ -349,6 +373,12 @@ SimStats Gpu::TotalsSoFar() const {
   for (const L2Stats& slice : memory_.slice_stats()) AddStats(slice, &totals.l2);
   for (const DramStats& channel : memory_.channel_stats()) AddStats(channel, &totals.dram);
   return totals;
+}
+
+PcProfile Gpu::ProfileOf(uint32_t index) const {
+  PcProfile sum;
+  for (const auto& tables : profiles_) AddProfile(*tables[index], &sum);
+  return sum;
 }
 
 std::vector<std::pair<std::string, uint64_t>> Gpu::GuessedOf(uint32_t index) const {

@@ -19,6 +19,7 @@
 #include "sim/report/run_report.h"
 #include "sim/sm/sm.h"
 #include "sim/stats/clock_reads.h"
+#include "sim/stats/pc_counters.h"
 #include "sim/trace/trace_source.h"
 
 namespace sm89 {
@@ -30,6 +31,7 @@ struct GpuOptions {
   bool unknown_as_nop = false;  // the trace was ingested with it
   uint64_t max_cycles = 0;      // 0 = no limit
   uint32_t threads = 1;
+  bool profile = false;  // counters by instruction
 };
 
 // One kernel that has been launched.
@@ -47,6 +49,7 @@ struct KernelRun {
   bool offered = false;  // its CTAs have been offered to the SMs
   SimStats sm_stats;     // of the SMs, once finished
   ClockReads clock_reads;
+  ControlSource control_source = ControlSource::kSynthesised;
   std::vector<uint32_t> guessed;           // static ids
   std::vector<uint64_t> guessed_executed;  // warp instructions of each, once finished
 };
@@ -74,6 +77,8 @@ class Gpu {
   SimStats TotalsSoFar() const;
   // Statistics of launched kernel `run` up to now.
   SimStats StatsOf(uint32_t run) const;
+  // Counters by static instruction up to now; empty without GpuOptions::profile.
+  PcProfile ProfileOf(uint32_t run) const;
   // Executed warp instructions of guessed opcodes, by text.
   std::vector<std::pair<std::string, uint64_t>> GuessedOf(uint32_t run) const;
   uint64_t memcpy_h2d_count() const { return copies_; }
@@ -88,6 +93,9 @@ class Gpu {
   absl::Status DispatchCtas();
   absl::StatusOr<bool> DispatchOne(uint32_t sm);
   void RunWindow(Cycle end);
+  void RunSm(uint32_t sm) { sms_[sm]->Run(now_, window_end_, &inboxes_[sm]); }
+  // Work item of the pool: an SM, or with profiles a thread's share of the SMs.
+  void RunItem(uint32_t item);
   void CollectFinished();
   void CollectClockSamples();
   void FinishKernel(uint32_t run);
@@ -101,7 +109,10 @@ class Gpu {
   uint32_t window_ = 0;
   MemorySide memory_;
   std::vector<std::unique_ptr<Sm>> sms_;
+  // By host thread and run, when profiles are asked for: a thread counts for the SMs that are its own then.
+  std::vector<std::vector<std::unique_ptr<PcProfile>>> profiles_;
   LaunchQueue queue_;
+  std::vector<uint32_t> shares_;  // 0..threads-1, with profiles
   std::unique_ptr<WindowPool> pool_;
   std::vector<std::vector<MemReply>> inboxes_;
   std::vector<std::unique_ptr<KernelRun>> runs_;
@@ -122,6 +133,7 @@ class Gpu {
   bool dispatch_pending_ = false;
   bool dispatch_placed_ = false;  // in this pass
   uint32_t dispatch_sm_ = 0;
+  uint64_t launch_free_hundredths_ = 0;  // of a cycle: the next CTA may leave the distributor
   uint64_t executed_ = 0;  // instructions of CTAs that a live source executed in this call
   bool done_ = false;
   RunStatus status_ = RunStatus::kComplete;

@@ -99,8 +99,9 @@ void AddLocal(Merger* merger, const LocalWindow& window, uint32_t lane, uint64_t
   }
 }
 
-// Distinct words a bank, over one group of lanes; the largest count is the number of passes.
-uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words) {
+// Words a bank, over one group of lanes, equal ones once if they merge; the largest count is the number of
+// passes.
+uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words, bool merge) {
   std::array<uint8_t, kBanks> depth{};
   std::array<std::array<uint64_t, kWarpSize>, kBanks> seen;
   uint32_t passes = 0;
@@ -108,7 +109,7 @@ uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words) {
     const uint32_t bank = static_cast<uint32_t>(words[i] % kBanks);
     auto& list = seen[bank];
     uint8_t& n = depth[bank];
-    if (std::find(list.begin(), list.begin() + n, words[i]) != list.begin() + n) continue;
+    if (merge && std::find(list.begin(), list.begin() + n, words[i]) != list.begin() + n) continue;
     list[n++] = words[i];
     passes = std::max<uint32_t>(passes, n);
   }
@@ -118,7 +119,7 @@ uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words) {
 }  // namespace
 
 uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes,
-                      uint32_t* minimum) {
+                      bool merge, uint32_t* minimum) {
   const uint32_t words_per_lane = std::max<uint32_t>(width_bytes / kBankBytes, 1);
   const uint32_t lanes_per_group = std::max<uint32_t>(kWarpSize / words_per_lane, 1);
   *minimum = 0;
@@ -133,7 +134,7 @@ uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uin
       for (uint32_t w = 0; w < words_per_lane; ++w) words[num_words++] = word + w;
     }
     if (num_words == 0) continue;
-    passes += std::min<uint32_t>(PassesOfGroup(words.data(), num_words), kWarpSize);
+    passes += std::min<uint32_t>(PassesOfGroup(words.data(), num_words, merge), kWarpSize);
     ++*minimum;
   }
   return passes;
@@ -147,14 +148,16 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
   out->shared_passes_min = 0;
   SM89_ASSERT(inst.shape != nullptr, "an access without addresses");
   const AccessShape& shape = *inst.shape;
+  // Lanes that read one word share its pass; read-modify-writes of one word follow each other.
+  const bool merge = code.mem_op != MemOp::kAtomic && code.mem_op != MemOp::kReduction;
   if (code.space == MemSpace::kShared) {
     if (shape.strided && code.width_bytes == kBankBytes &&
-        (shape.stride == 0 || shape.stride == kBankBytes)) {
+        ((shape.stride == 0 && merge) || shape.stride == kBankBytes)) {
       out->shared_passes = out->shared_passes_min = 1;  // broadcast or one word a bank
       return;
     }
     out->shared_passes = SharedPasses(shape.mask & code.address_lanes, shape.offsets.data(), inst.base,
-                                      code.width_bytes, &out->shared_passes_min);
+                                      code.width_bytes, merge, &out->shared_passes_min);
     return;
   }
   Merger global({out->lines.data(), &out->num_lines});
@@ -185,7 +188,7 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
   local_merger.Finish();
   if (shared_mask != 0) {
     out->shared_passes =
-        SharedPasses(shared_mask, shared_addresses.data(), 0, code.width_bytes, &out->shared_passes_min);
+        SharedPasses(shared_mask, shared_addresses.data(), 0, code.width_bytes, merge, &out->shared_passes_min);
   }
 }
 

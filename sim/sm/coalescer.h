@@ -46,9 +46,9 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
               CoalescedAccess* out);
 
 // Passes over the 32 banks that the words of the lanes need: 4-byte accesses in one group, 8-byte in two half
-// warps, 16-byte in four quarters; lanes that read one word share it.
+// warps, 16-byte in four quarters; lanes of one word share it if `merge` (not so for atomics).
 // `offsets` holds one offset from `base` for each lane of `mask`, lowest lane first.
 uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes,
-                      uint32_t* minimum);
+                      bool merge, uint32_t* minimum);
 
 }  // namespace sm89

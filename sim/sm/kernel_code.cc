@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace sm89 {
 namespace {
+
+// A kernel's code lies within 4 GiB: program counters have 32 bits.
+constexpr uint32_t kCodeSpanLog2 = 32;
 
 // Rate of a tensor type as a fraction of dense FP16, in eighths (whitepaper peak table of the RTX 4090).
 uint32_t RateEighths(TensorType type) {
@@ -44,31 +48,7 @@ bool IsFloat(TensorType type) {
   }
 }
 
-SlotRange ToSlots(const RegRange& range) {
-  uint32_t base = 0;
-  uint32_t constant = 255;  // RZ; nothing depends on it
-  switch (range.file) {
-    case RegFile::kGeneral:
-      break;
-    case RegFile::kUniform:
-      base = kUniformBase;
-      constant = 63;
-      break;
-    case RegFile::kPredicate:
-      base = kPredicateBase;
-      constant = 7;
-      break;
-    case RegFile::kUniformPredicate:
-      base = kUniformPredicateBase;
-      constant = 7;
-      break;
-  }
-  if (range.first >= constant) return {};
-  const uint32_t count = std::min<uint32_t>(range.count, constant - range.first);
-  return {static_cast<uint16_t>(base + range.first), static_cast<uint16_t>(count)};
-}
-
-uint64_t SmStats::*CounterOf(const DecodedInst& inst) {
+uint64_t SmStats::*InstructionCounter(const DecodedInst& inst) {
   switch (inst.unit) {
     case ExecUnit::kFp32:
       return &SmStats::inst_fp32;
@@ -117,6 +97,68 @@ uint16_t Narrow(uint32_t cycles) {
   return static_cast<uint16_t>(std::min<uint32_t>(cycles, std::numeric_limits<uint16_t>::max()));
 }
 
+Pipe PipeOf(ExecUnit unit) {
+  switch (unit) {
+    case ExecUnit::kFp32:
+      return Pipe::kEither;
+    case ExecUnit::kInt:
+      return Pipe::kAlu;
+    case ExecUnit::kImad:
+      return Pipe::kFma;
+    case ExecUnit::kHalf:
+      return Pipe::kHalf;
+    case ExecUnit::kFp64:
+      return Pipe::kFp64;
+    case ExecUnit::kSfu:
+      return Pipe::kSfu;
+    case ExecUnit::kTensor:
+      return Pipe::kTensor;
+    case ExecUnit::kUniform:
+      return Pipe::kUniform;
+    case ExecUnit::kBranch:
+      return Pipe::kBranch;
+    case ExecUnit::kTexture:
+      return Pipe::kTexture;
+    case ExecUnit::kMisc:
+    case ExecUnit::kBarrier:
+      return Pipe::kMisc;
+    case ExecUnit::kMem:
+      break;
+  }
+  return Pipe::kNone;
+}
+
+IssuePath PathOf(const DecodedInst& in) {
+  if (in.unit == ExecUnit::kMem) {
+    const bool queued = in.space != MemSpace::kConstant && in.mem_op != MemOp::kCacheControl;
+    return queued ? IssuePath::kMemory : IssuePath::kVariable;
+  }
+  if (in.control != ControlOp::kNone) return IssuePath::kNone;
+  switch (in.dep) {
+    case DepClass::kDecoupled:
+    case DepClass::kAddress:
+      return IssuePath::kVariable;
+    default:
+      break;
+  }
+  // A counter announces what the machine code does not time by stall counts (the FP64 of a GeForce).
+  return in.bits.write_counter != kNoDependenceCounter ? IssuePath::kVariable : IssuePath::kFixed;
+}
+
+bool IsLongLatency(const DecodedInst& in) {
+  if (in.unit == ExecUnit::kTexture || in.mem_op == MemOp::kLoadToShared) return true;
+  if (in.control == ControlOp::kLdgDepbar) return true;
+  return in.unit == ExecUnit::kMem &&
+         (in.space == MemSpace::kGlobal || in.space == MemSpace::kLocal || in.space == MemSpace::kGeneric);
+}
+
+// Tensor operands of four registers take their ports twice as long.
+uint8_t ReadWindow(const DecodedInst& in, const RegisterFileConfig& config) {
+  const bool wide =
+      std::any_of(in.slots.begin(), in.slots.end(), [](const RegRange& slot) { return slot.count > 2; });
+  return static_cast<uint8_t>(config.read_window_cycles * (wide ? 2 : 1));
+}
+
 SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   SmInst out;
   const UnitTiming timing = TimingOf(in, config);
@@ -126,31 +168,41 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   // A GeForce has no FP64 tensor core: DMMA occupies the FP64 unit that the whole SM shares.
   const bool fp64_tensor = in.unit == ExecUnit::kTensor && in.tensor.a == TensorType::kF64;
   out.unit = fp64_tensor ? ExecUnit::kFp64 : in.unit;
+  out.pipe = in.timing == TimingClass::kConvert || in.timing == TimingClass::kIntegerSfu ? Pipe::kSfu
+                                                                                         : PipeOf(out.unit);
+  out.path = PathOf(in);
   out.space = in.space;
   out.mem_op = in.mem_op;
   out.control = in.control;
   out.scope = in.scope;
+  out.bits = in.bits;
   out.width_bytes = in.width_bytes;
+  out.matrices = in.matrices;
   if (in.mem_op == MemOp::kLoadMatrix && in.matrices > 0 && in.matrices < 4) {
     out.address_lanes = (LaneMask{1} << (8 * in.matrices)) - 1;
   }
+  out.issue_cycles =
+      in.dep == DepClass::kImadWide ? static_cast<uint8_t>(config.exec.imad_wide_issue_cycles) : 1;
   out.bypass_l1 = in.bypass_l1;
-  out.writes_predicate = in.writes_predicate;
+  out.reconverges = in.rule == IssueRule::kReconverge;
   out.arrives_only = in.arrives_only;
+  out.long_latency = IsLongLatency(in);
   out.reads_clock = in.reads_clock;
-  out.variable_latency =
-      in.unit == ExecUnit::kSfu || in.unit == ExecUnit::kMisc || in.unit == ExecUnit::kFp64;
-  for (int i = 0; i < in.num_sources; ++i) {
-    const SlotRange range = ToSlots(in.sources[static_cast<size_t>(i)]);
-    if (range.count != 0 && out.num_sources < out.sources.size()) out.sources[out.num_sources++] = range;
-  }
-  for (int i = 0; i < in.num_dests; ++i) {
-    const SlotRange range = ToSlots(in.dests[static_cast<size_t>(i)]);
-    if (range.count != 0 && out.num_dests < out.dests.size()) out.dests[out.num_dests++] = range;
+  out.uniform_address = in.uniform_address;
+  out.depbar_counter = in.depbar_counter;
+  out.depbar_mask = in.depbar_mask;
+  if (in.control == ControlOp::kBarrier && in.immediate > 0) out.barrier = static_cast<uint8_t>(in.immediate);
+  out.barrier_warps = static_cast<uint16_t>(in.barrier_threads / kWarpSize);
+  out.constant_bank = in.constant_bank;
+  out.constant_offset = in.constant_offset;
+  out.read_window_cycles = ReadWindow(in, config.registers);
+  if (out.path == IssuePath::kFixed) out.slots = in.slots;
+  for (const RegRange& dest : std::span(in.dests).first(in.num_dests)) {
+    if (dest.file == RegFile::kGeneral && out.result.count == 0) out.result = dest;
   }
   out.immediate = in.immediate;
   out.tensor_ops = uint64_t{2} * in.tensor.m * in.tensor.n * in.tensor.k;
-  out.counter = CounterOf(in);
+  out.counter = InstructionCounter(in);
   return out;
 }
 
@@ -164,11 +216,28 @@ uint32_t TensorIntervalCycles(const TensorOp& op, const ExecConfig& config) {
   }
   if (op.sparse) rate_eighths *= 2;
   if (macs == 0 || rate_eighths == 0) return config.tensor.interval_cycles;
-  return static_cast<uint32_t>(std::max<uint64_t>((macs * 8 + rate_eighths - 1) / rate_eighths, 1));
+  const uint64_t interval = (macs * 8 + rate_eighths - 1) / rate_eighths;
+  return static_cast<uint32_t>(std::max<uint64_t>(interval, config.tensor_min_interval_cycles));
 }
 
 UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config) {
   const ExecConfig& exec = config.exec;
+  switch (inst.timing) {
+    case TimingClass::kConvert:
+      return exec.convert;
+    case TimingClass::kIntegerSfu:
+      return exec.integer_sfu;
+    case TimingClass::kSpecialRegister:
+      return exec.special_register;
+    case TimingClass::kVote:
+      return exec.vote;
+    case TimingClass::kUnit:
+      break;
+  }
+  if (inst.space == MemSpace::kConstant && inst.unit == ExecUnit::kMem) {
+    const bool immediate = inst.constant_bank != DecodedInst::kNoConstant;
+    return {immediate ? config.constant.ldc_immediate_cycles : config.constant.ldc_register_cycles, 1};
+  }
   switch (inst.unit) {
     case ExecUnit::kFp32:
       return exec.fp32;
@@ -189,7 +258,9 @@ UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config) {
         return {exec.fp64.latency_cycles + interval, interval};
       }
       const uint32_t interval = TensorIntervalCycles(inst.tensor, exec);
-      return {exec.tensor.latency_cycles + interval, interval};
+      const uint32_t unloaded = inst.dep == DepClass::kMmaShort ? exec.tensor_short_latency_cycles
+                                                                : exec.tensor.latency_cycles;
+      return {std::max(unloaded, interval + 1), interval};
     }
     case ExecUnit::kUniform:
       return exec.uniform;
@@ -205,8 +276,10 @@ UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config) {
   return exec.misc;
 }
 
-KernelCode BuildKernelCode(const DecodedKernel& kernel, const KernelInfo& info, const GpuConfig& config) {
+KernelCode BuildKernelCode(const DecodedKernel& kernel, const KernelInfo& info, const GpuConfig& config,
+                           uint32_t number) {
   KernelCode code;
+  code.code_base = uint64_t{number} << kCodeSpanLog2;
   code.shmem_base = info.shmem_base;
   code.local_base = info.local_base;
   code.insts.reserve(kernel.insts.size());

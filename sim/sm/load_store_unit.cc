@@ -12,8 +12,21 @@ constexpr Cycle kDispatchCycles = 2;
 
 uint32_t Count(uint8_t mask) { return static_cast<uint32_t>(__builtin_popcount(mask)); }
 
-// 64- and 128-bit results take 2 cycles more a further 4 bytes of a lane (64 B/cycle return path).
-Cycle ReturnCycles(uint32_t width_bytes) { return width_bytes <= 4 ? 0 : (width_bytes / 4 - 1) * Cycle{2}; }
+// Port to released sources, an instruction that carries no data (core-model notes 1.6: WAR of loads).
+constexpr Cycle kPortToRelease = 5;
+
+uint32_t Words(const SmInst& code) { return std::max<uint32_t>(code.width_bytes / 4, 1); }
+
+bool CarriesData(const SmInst& code) {
+  return code.mem_op == MemOp::kStore || code.mem_op == MemOp::kReduction || code.mem_op == MemOp::kAtomic;
+}
+
+// Further cycles until the data registers are read: 64 B a cycle (same source, WAR of stores).
+Cycle DataReadCycles(const SmInst& code) {
+  if (code.mem_op == MemOp::kLoadToShared) return 2;
+  if (!CarriesData(code)) return 0;
+  return 2 * Words(code) + (code.uniform_address ? 0 : 2) - 1;
+}
 
 uint32_t NumSectors(const CoalescedAccess& access) {
   uint32_t sectors = 0;
@@ -26,20 +39,23 @@ uint32_t NumSectors(const CoalescedAccess& access) {
 
 LoadStoreUnit::LoadStoreUnit(const GpuConfig& config, uint16_t sm)
     : config_(config.l1),
+      tlb_config_(config.tlb),
+      tlb_(1, std::max<uint32_t>(config.tlb.entries, 1)),
+      queue_size_(config.l1.queue_entries + 1),
       sm_(sm),
       max_stores_(2 * config.l1.cache.mshr_entries),  // write buffers: assumption
       cache_(config.l1.cache.sets, config.sm.unified_l1_kib * 1024 / kLineBytes / config.l1.cache.sets),
       fills_(config.l1.cache.mshr_entries + kMaxLinesPerAccess) {
   SM89_ASSERT(config.sm.sub_cores <= address_free_.size(), "at most 8 sub-cores");
-  SM89_ASSERT(config.l1.queue_entries <= queue_[0].size() && config.l1.queue_entries > 0, "queue size");
+  SM89_ASSERT(config.l1.queue_entries < queue_[0].size() && config.l1.queue_entries > 0, "queue size");
 }
 
 void LoadStoreUnit::Configure(uint32_t l1_kib) {
   cache_.Reset(l1_kib * 1024 / kLineBytes / config_.cache.sets);
+  tlb_.Clear();
 }
 
-bool LoadStoreUnit::HasRoomFor(const SmInst& code, const CoalescedAccess& access) const {
-  const uint32_t lines = access.num_lines + access.num_local_lines;
+bool LoadStoreUnit::HasRoomFor(const SmInst& code, uint32_t lines) const {
   if (lines == 0) return true;
   const bool store = code.mem_op == MemOp::kStore || code.mem_op == MemOp::kReduction;
   // An access larger than the whole pool goes alone.
@@ -47,13 +63,32 @@ bool LoadStoreUnit::HasRoomFor(const SmInst& code, const CoalescedAccess& access
   return num_reads_ + lines <= std::max(config_.cache.mshr_entries, lines);
 }
 
-Cycle LoadStoreUnit::ReservePort(uint32_t sub, Cycle now) {
+uint32_t LoadStoreUnit::AddressCycles(const SmInst& code) const {
+  if (code.space == MemSpace::kShared || code.mem_op == MemOp::kShuffle) return config_.shmem_address_cycles;
+  return code.uniform_address ? config_.uniform_address_cycles : config_.address_cycles;
+}
+
+Cycle LoadStoreUnit::UnloadedPort(const SmInst& code) const { return kDispatchCycles + AddressCycles(code); }
+
+Cycle LoadStoreUnit::ReservePort(uint32_t sub, Cycle now, const SmInst& code, Cycle* released) {
+  const uint32_t address_cycles = AddressCycles(code);
   const Cycle start = std::max(now + kDispatchCycles, address_free_[sub]);
-  address_free_[sub] = start + config_.address_cycles;
-  const Cycle port = std::max(start + config_.address_cycles, port_free_);
+  address_free_[sub] = start + address_cycles;
+  const Cycle port = std::max(start + address_cycles, port_free_);
   port_free_ = port + config_.request_interval_cycles;
-  queue_[sub][queue_head_[sub]++ % config_.queue_entries] = port;
+  *released = port + kPortToRelease + DataReadCycles(code);
+  queue_[sub][queue_head_[sub]++ % queue_size_] = *released;
   return port;
+}
+
+Cycle LoadStoreUnit::Translate(uint64_t line, SmStats* stats) {
+  if (tlb_config_.entries == 0) return 0;
+  const uint64_t page = line / (uint64_t{tlb_config_.page_kib} * 1024 / kLineBytes);
+  ++stats->tlb_accesses;
+  if (tlb_.Find(page) != nullptr) return 0;
+  ++stats->tlb_misses;
+  tlb_.Insert(page, 0);
+  return tlb_config_.miss_cycles;
 }
 
 Cycle LoadStoreUnit::ReserveData(Cycle at, uint32_t cycles) {
@@ -62,10 +97,13 @@ Cycle LoadStoreUnit::ReserveData(Cycle at, uint32_t cycles) {
   return start + cycles;
 }
 
-Cycle LoadStoreUnit::IssueShuffle(uint32_t sub, Cycle now) {
-  const Cycle port = ReservePort(sub, now);
-  const Cycle unloaded = kDispatchCycles + config_.address_cycles + 1;
-  return ReserveData(port, 1) + std::max<Cycle>(config_.shuffle_latency_cycles, unloaded) - unloaded;
+AccessTicket LoadStoreUnit::IssueWithoutMemory(uint32_t sub, Cycle now, const SmInst& code) {
+  AccessTicket ticket;
+  const Cycle port = ReservePort(sub, now, code, &ticket.released);
+  const Cycle start = ReserveData(port, config_.shuffle_interval_cycles) - config_.shuffle_interval_cycles;
+  const Cycle unloaded = UnloadedPort(code);
+  ticket.ready = start + std::max<Cycle>(config_.shuffle_latency_cycles, unloaded) - unloaded;
+  return ticket;
 }
 
 uint32_t LoadStoreUnit::NewOut() {
@@ -81,12 +119,12 @@ uint32_t LoadStoreUnit::NewOut() {
 
 uint32_t LoadStoreUnit::NewToken(const AccessOwner& owner) {
   if (free_tokens_.empty()) {
-    tokens_.push_back({owner, 0, 0});
+    tokens_.push_back({owner, 0, 0, 0});
     return static_cast<uint32_t>(tokens_.size() - 1);
   }
   const uint32_t index = free_tokens_.back();
   free_tokens_.pop_back();
-  tokens_[index] = {owner, 0, 0};
+  tokens_[index] = {owner, 0, 0, 0};
   return index;
 }
 
@@ -104,12 +142,12 @@ void LoadStoreUnit::AddWaiter(uint32_t out, uint32_t token) {
 }
 
 void LoadStoreUnit::Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at,
-                         uint32_t kernel) {
+                         const AccessOwner& owner) {
   MemRequest request;
-  request.cycle = at;
+  request.cycle = at + Translate(access.line, &owner.stats->sm);
   request.line = access.line;
   request.token = out;
-  request.kernel = kernel;
+  request.kernel = owner.kernel;
   request.sm = sm_;
   request.sector_mask = access.sector_mask;
   request.partial_mask = access.partial_mask;
@@ -118,7 +156,7 @@ void LoadStoreUnit::Send(uint32_t out, const LineAccess& access, MemRequestKind 
 }
 
 uint32_t LoadStoreUnit::LoadLine(const LineAccess& access, bool local, Cycle send_at, uint32_t token) {
-  L1Stats& stats = *tokens_[token].owner.stats;
+  L1Stats& stats = tokens_[token].owner.stats->l1;
   const uint8_t present = cache_.Touch(access.line) & access.sector_mask;
   uint8_t missing = access.sector_mask & ~present;
   (local ? stats.local_load_sectors : stats.global_load_sectors) += Count(access.sector_mask);
@@ -147,26 +185,25 @@ uint32_t LoadStoreUnit::LoadLine(const LineAccess& access, bool local, Cycle sen
   outs_[out].owner = tokens_[token].owner;
   AddWaiter(out, token);
   ++num_reads_;
-  Send(out, {access.line, missing, 0}, MemRequestKind::kRead, send_at, tokens_[token].owner.kernel);
+  Send(out, {access.line, missing, 0}, MemRequestKind::kRead, send_at, tokens_[token].owner);
   return waits + 1;
 }
 
 uint32_t LoadStoreUnit::Load(const SmInst& code, const CoalescedAccess& access, Cycle send_at,
                              uint32_t token) {
   uint32_t waits = 0;
-  const uint32_t kernel = tokens_[token].owner.kernel;
   for (uint32_t i = 0; i < access.num_lines; ++i) {
     if (!code.bypass_l1) {
       waits += LoadLine(access.lines[i], false, send_at, token);
       continue;
     }
-    tokens_[token].owner.stats->bypass_sectors += Count(access.lines[i].sector_mask);
+    tokens_[token].owner.stats->l1.bypass_sectors += Count(access.lines[i].sector_mask);
     const uint32_t out = NewOut();
     outs_[out].kind = OutKind::kDirect;
     AddWaiter(out, token);
     ++num_reads_;
     ++waits;
-    Send(out, access.lines[i], MemRequestKind::kRead, send_at, kernel);
+    Send(out, access.lines[i], MemRequestKind::kRead, send_at, tokens_[token].owner);
   }
   for (uint32_t i = 0; i < access.num_local_lines; ++i) {
     waits += LoadLine(access.local_lines[i], true, send_at, token);
@@ -174,12 +211,12 @@ uint32_t LoadStoreUnit::Load(const SmInst& code, const CoalescedAccess& access, 
   return waits;
 }
 
-void LoadStoreUnit::WriteBack(const L1Cache::Evicted& evicted, Cycle at, uint32_t kernel) {
+void LoadStoreUnit::WriteBack(const L1Cache::Evicted& evicted, Cycle at, const AccessOwner& owner) {
   if (evicted.dirty_mask == 0) return;
   const uint32_t out = NewOut();
   outs_[out].kind = OutKind::kStore;
   ++num_stores_;
-  Send(out, {evicted.line, evicted.dirty_mask, 0}, MemRequestKind::kWrite, at, kernel);
+  Send(out, {evicted.line, evicted.dirty_mask, 0}, MemRequestKind::kWrite, at, owner);
 }
 
 uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access, Cycle send_at,
@@ -188,26 +225,26 @@ uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access,
   for (uint32_t i = 0; i < access.num_lines; ++i) {
     const LineAccess& line = access.lines[i];
     if (reduction) {
-      owner.stats->atomic_sectors += Count(line.sector_mask);
+      owner.stats->l1.atomic_sectors += Count(line.sector_mask);
     } else {
-      owner.stats->global_store_sectors += Count(line.sector_mask);
+      owner.stats->l1.global_store_sectors += Count(line.sector_mask);
       // Write-through, no allocation: sectors that are present take the new bytes.
-      owner.stats->global_store_hits += Count(cache_.Touch(line.line) & line.sector_mask);
+      owner.stats->l1.global_store_hits += Count(cache_.Touch(line.line) & line.sector_mask);
     }
     const uint32_t out = NewOut();
     outs_[out].kind = OutKind::kStore;
     outs_[out].owner = owner;
     outs_[out].acknowledged_by_warp = true;
     ++num_stores_;
-    Send(out, line, reduction ? MemRequestKind::kReduction : MemRequestKind::kWrite, send_at, owner.kernel);
+    Send(out, line, reduction ? MemRequestKind::kReduction : MemRequestKind::kWrite, send_at, owner);
   }
   for (uint32_t i = 0; i < access.num_local_lines; ++i) {
     const LineAccess& line = access.local_lines[i];
-    owner.stats->local_store_sectors += Count(line.sector_mask);
-    owner.stats->local_store_hits += Count(cache_.Touch(line.line) & line.sector_mask);
+    owner.stats->l1.local_store_sectors += Count(line.sector_mask);
+    owner.stats->l1.local_store_hits += Count(cache_.Touch(line.line) & line.sector_mask);
     // Write-back: a warp's own local memory needs no other reader. Partly written sectors count as whole,
     // since interleaved words of one warp fill their sectors (assumption).
-    WriteBack(cache_.Fill(line.line, line.sector_mask, line.sector_mask), send_at, owner.kernel);
+    WriteBack(cache_.Fill(line.line, line.sector_mask, line.sector_mask), send_at, owner);
   }
   return access.num_lines;
 }
@@ -215,13 +252,13 @@ uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access,
 uint32_t LoadStoreUnit::Atomic(const CoalescedAccess& access, Cycle send_at, uint32_t token) {
   uint32_t waits = 0;
   const auto send = [&](const LineAccess& line) {
-    tokens_[token].owner.stats->atomic_sectors += Count(line.sector_mask);
+    tokens_[token].owner.stats->l1.atomic_sectors += Count(line.sector_mask);
     const uint32_t out = NewOut();
     outs_[out].kind = OutKind::kDirect;
     AddWaiter(out, token);
     ++num_reads_;
     ++waits;
-    Send(out, line, MemRequestKind::kAtomic, send_at, tokens_[token].owner.kernel);
+    Send(out, line, MemRequestKind::kAtomic, send_at, tokens_[token].owner);
   };
   for (uint32_t i = 0; i < access.num_lines; ++i) send(access.lines[i]);
   for (uint32_t i = 0; i < access.num_local_lines; ++i) send(access.local_lines[i]);
@@ -236,28 +273,60 @@ void LoadStoreUnit::CountShared(const CoalescedAccess& access, L1Stats* stats) c
       access.shared_passes - std::min(access.shared_passes, access.shared_passes_min);
 }
 
+Cycle LoadStoreUnit::SharedCycles(const SmInst& code, const CoalescedAccess& access) const {
+  if (code.mem_op == MemOp::kAtomic || code.mem_op == MemOp::kReduction) {
+    return uint64_t{access.shared_passes} * config_.shmem_atomic_cycles;
+  }
+  return access.shared_passes;
+}
+
+Cycle LoadStoreUnit::HitReady(const SmInst& code, const CoalescedAccess& access, Cycle data_start) const {
+  const bool global = access.num_lines + access.num_local_lines != 0;
+  const Cycle unloaded = UnloadedPort(code);
+  const auto behind = [&](Cycle latency) { return data_start + std::max(latency, unloaded) - unloaded; };
+  const uint32_t words = Words(code);
+  Cycle ready = 0;
+  if (global) {
+    // The latency is that of an access that needs one data cycle a word of a lane.
+    const Cycle conflict = GlobalCycles(access) - std::min<Cycle>(GlobalCycles(access), words);
+    const Cycle address = code.uniform_address ? config_.address_cycles - config_.uniform_address_cycles : 0;
+    ready = behind(config_.latency_cycles - std::min<Cycle>(address, config_.latency_cycles)) + conflict +
+            (words - 1) * config_.wide_load_cycles;
+  }
+  if (access.shared_passes != 0 || !global) {
+    Cycle extra = SharedCycles(code, access) - std::min<Cycle>(SharedCycles(code, access), words);
+    if (code.mem_op == MemOp::kLoadMatrix) {
+      extra = SharedCycles(code, access) - std::min<Cycle>(SharedCycles(code, access), code.matrices) +
+              (code.matrices - std::min<uint32_t>(code.matrices, 1)) * config_.ldsm_matrix_cycles;
+    } else if (words > 2) {
+      extra += (words - 2) * config_.shmem_wide_load_cycles;
+    }
+    ready = std::max(ready, behind(config_.shmem_latency_cycles) + extra);
+  }
+  return ready;
+}
+
+// 4 tags and 4 sectors a cycle.
+Cycle LoadStoreUnit::GlobalCycles(const CoalescedAccess& access) const {
+  const uint32_t lines = access.num_lines + access.num_local_lines;
+  const uint32_t data = (NumSectors(access) + config_.sectors_per_cycle - 1) / config_.sectors_per_cycle;
+  return std::max(data, (lines + 3) / 4);
+}
+
 AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, const CoalescedAccess& access,
                                   const AccessOwner& owner) {
   AccessTicket ticket;
-  const Cycle port = ReservePort(sub, now);
+  const Cycle port = ReservePort(sub, now, code, &ticket.released);
   const uint32_t lines = access.num_lines + access.num_local_lines;
-  const uint32_t data_cycles =
-      (NumSectors(access) + config_.sectors_per_cycle - 1) / config_.sectors_per_cycle;
-  owner.stats->requests += lines != 0 ? 1 : 0;
-  CountShared(access, owner.stats);
-  // L1 and shared memory share one data path: 4 tags and 4 sectors a cycle, one pass over the banks a cycle.
-  const uint32_t l1_cycles = std::max(data_cycles, (lines + 3) / 4);
-  const Cycle data_end = ReserveData(port, std::max<uint32_t>(l1_cycles + access.shared_passes, 1));
-  // The latencies of the configuration count from issue of an unloaded pipe with one data cycle.
-  const Cycle unloaded = kDispatchCycles + config_.address_cycles + 1;
-  const uint32_t hit_latency = lines != 0 ? config_.latency_cycles : config_.shmem_latency_cycles;
-  const Cycle hit_ready =
-      data_end + std::max<Cycle>(hit_latency, unloaded) - unloaded + ReturnCycles(code.width_bytes);
-  ticket.long_latency = lines != 0;
-  ticket.ready = hit_ready;
+  owner.stats->l1.requests += lines != 0 ? 1 : 0;
+  CountShared(access, &owner.stats->l1);
+  // L1 and shared memory share one data path, one pass over the banks a cycle.
+  const Cycle data_cycles = std::max<Cycle>(GlobalCycles(access) + SharedCycles(code, access), 1);
+  const Cycle data_start = ReserveData(port, data_cycles) - data_cycles;
+  ticket.ready = HitReady(code, access, data_start);
   if (lines == 0) return ticket;
 
-  const Cycle send_at = data_end + config_.miss_detect_cycles;
+  const Cycle send_at = data_start + data_cycles + config_.miss_detect_cycles;
   if (code.mem_op == MemOp::kStore || code.mem_op == MemOp::kReduction) {
     ticket.stores = Store(code, access, send_at, owner);
     return ticket;
@@ -270,14 +339,15 @@ AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, c
     return ticket;
   }
   tokens_[token].requests_left = waits;
-  tokens_[token].min_ready = hit_ready;
+  tokens_[token].min_ready = ticket.ready;
+  // What a miss adds to the width of its result is as for a hit.
+  tokens_[token].width_cycles = (Words(code) - 1) * config_.wide_load_cycles;
   ticket.pending = true;
   return ticket;
 }
 
 void LoadStoreUnit::FinishFill(uint32_t out_index, const MemReply& reply,
                                std::vector<Completion>* completions) {
-  const Cycle ready = reply.cycle + config_.fill_cycles;
   for (uint32_t w = outs_[out_index].first_waiter; w != kNil;) {
     const Waiter waiter = waiters_[w];
     free_waiters_.push_back(w);
@@ -285,6 +355,7 @@ void LoadStoreUnit::FinishFill(uint32_t out_index, const MemReply& reply,
     Token& token = tokens_[waiter.token];
     SM89_ASSERT(token.requests_left > 0, "a token that waits for nothing");
     if (--token.requests_left != 0) continue;
+    const Cycle ready = reply.cycle + config_.fill_cycles + token.width_cycles;
     completions->push_back({token.owner, std::max(ready, token.min_ready), false});
     free_tokens_.push_back(waiter.token);
   }
@@ -294,7 +365,6 @@ void LoadStoreUnit::HandleReply(const MemReply& reply, std::vector<Completion>* 
   const uint32_t index = reply.token;
   SM89_ASSERT(index < outs_.size(), "a reply to no request");
   const Out out = outs_[index];
-  const uint32_t kernel = out.owner.kernel;
   if (out.kind == OutKind::kStore) {
     SM89_ASSERT(num_stores_ > 0, "store count");
     --num_stores_;
@@ -314,7 +384,7 @@ void LoadStoreUnit::HandleReply(const MemReply& reply, std::vector<Completion>* 
         outs_[before].next_same_line = out.next_same_line;
       }
       const L1Cache::Evicted evicted = cache_.Fill(out.line, out.sector_mask, 0);
-      WriteBack(evicted, reply.cycle + config_.fill_cycles, kernel);
+      WriteBack(evicted, reply.cycle + config_.fill_cycles, out.owner);
     }
     FinishFill(index, reply, completions);
   }

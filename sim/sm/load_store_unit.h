@@ -14,6 +14,8 @@
 #include "sim/sm/coalescer.h"
 #include "sim/sm/kernel_code.h"
 #include "sim/sm/l1_cache.h"
+#include "sim/sm/lru_tags.h"
+#include "sim/sm/warp.h"
 #include "sim/stats/sim_stats.h"
 
 namespace sm89 {
@@ -23,18 +25,18 @@ struct AccessOwner {
   uint32_t warp = 0;    // slot in the SM
   uint32_t group = 0;   // LDGSTS group, else 0
   uint32_t kernel = 0;  // run index
-  L1Stats* stats = nullptr;
-  std::array<SlotRange, kMaxDests> dests{};
-  uint8_t num_dests = 0;
+  KernelSmStats* stats = nullptr;
+  RegRange result;                         // registers written
+  uint8_t counter = kNoDependenceCounter;  // falls when they are
   MemOp op = MemOp::kNone;
 };
 
 // What is known when an instruction has issued.
 struct AccessTicket {
-  bool pending = false;       // some sectors are on their way; a Completion follows
-  Cycle ready = 0;            // otherwise: dependent instructions may issue from here on
-  uint32_t stores = 0;        // acknowledgements to come
-  bool long_latency = false;  // global or local memory (long scoreboard) against shared (short scoreboard)
+  bool pending = false;  // some sectors are on their way; a Completion follows
+  Cycle ready = 0;       // otherwise: dependent instructions may issue from here on
+  Cycle released = 0;    // source registers may be overwritten by instructions that issue from here on
+  uint32_t stores = 0;   // acknowledgements to come
 };
 
 // A load, atomic or LDGSTS whose last sector has arrived, or a store's acknowledgement.
@@ -48,19 +50,19 @@ class LoadStoreUnit {
  public:
   LoadStoreUnit(const GpuConfig& config, uint16_t sm);
 
-  // A new kernel's carve-out: empties L1.
+  // A new kernel's carve-out: empties L1 and the translation buffer.
   void Configure(uint32_t l1_kib);
 
   // First cycle at which the queue of sub-core `sub` has room for one more instruction.
-  Cycle QueueRoom(uint32_t sub) const { return queue_[sub][queue_head_[sub] % config_.queue_entries]; }
+  Cycle QueueRoom(uint32_t sub) const { return queue_[sub][queue_head_[sub] % queue_size_]; }
   // False: not before a reply frees MSHRs or write buffers.
-  bool HasRoomFor(const SmInst& code, const CoalescedAccess& access) const;
+  bool HasRoomFor(const SmInst& code, uint32_t lines) const;
 
   // Performs the access. `access` comes from Coalesce.
   AccessTicket Issue(uint32_t sub, Cycle now, const SmInst& code, const CoalescedAccess& access,
                      const AccessOwner& owner);
-  // SHFL and other users of the pipeline without memory; returns when the result is ready.
-  Cycle IssueShuffle(uint32_t sub, Cycle now);
+  // SHFL and other users of the pipeline without memory, and accesses without an active lane.
+  AccessTicket IssueWithoutMemory(uint32_t sub, Cycle now, const SmInst& code);
 
   // A reply arrived; completions are appended.
   void HandleReply(const MemReply& reply, std::vector<Completion>* completions);
@@ -76,6 +78,7 @@ class LoadStoreUnit {
     AccessOwner owner;
     uint32_t requests_left = 0;
     Cycle min_ready = 0;
+    Cycle width_cycles = 0;
   };
   struct Waiter {
     uint32_t token = kNil;
@@ -93,22 +96,36 @@ class LoadStoreUnit {
     bool acknowledged_by_warp = false;
   };
 
-  Cycle ReservePort(uint32_t sub, Cycle now);
+  uint32_t AddressCycles(const SmInst& code) const;
+  // Address unit, SM port, queue entry. Returns the cycle at the port; *released as in AccessTicket.
+  Cycle ReservePort(uint32_t sub, Cycle now, const SmInst& code, Cycle* released);
+  // Issue to port when nothing is in the way.
+  Cycle UnloadedPort(const SmInst& code) const;
+  // Cycles of address translation that the request of `line` adds.
+  Cycle Translate(uint64_t line, SmStats* stats);
   Cycle ReserveData(Cycle at, uint32_t cycles);
   uint32_t NewOut();
   uint32_t NewToken(const AccessOwner& owner);
-  void Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at, uint32_t kernel);
+  void Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at,
+            const AccessOwner& owner);
   void AddWaiter(uint32_t out, uint32_t token);
   // Loads one line; returns the number of requests the token waits for.
   uint32_t LoadLine(const LineAccess& access, bool local, Cycle send_at, uint32_t token);
   uint32_t Load(const SmInst& code, const CoalescedAccess& access, Cycle send_at, uint32_t token);
   uint32_t Store(const SmInst& code, const CoalescedAccess& access, Cycle send_at, const AccessOwner& owner);
-  void WriteBack(const L1Cache::Evicted& evicted, Cycle at, uint32_t kernel);
+  void WriteBack(const L1Cache::Evicted& evicted, Cycle at, const AccessOwner& owner);
   uint32_t Atomic(const CoalescedAccess& access, Cycle send_at, uint32_t token);
+  Cycle SharedCycles(const SmInst& code, const CoalescedAccess& access) const;
+  Cycle GlobalCycles(const CoalescedAccess& access) const;
+  // When the result of an access that misses nothing is there.
+  Cycle HitReady(const SmInst& code, const CoalescedAccess& access, Cycle data_start) const;
   void CountShared(const CoalescedAccess& access, L1Stats* stats) const;
   void FinishFill(uint32_t out, const MemReply& reply, std::vector<Completion>* completions);
 
   L1Config config_;
+  TlbConfig tlb_config_;
+  LruTags tlb_;
+  uint32_t queue_size_;  // queue entries and the dispatch latch
   uint16_t sm_;
   uint32_t max_stores_;
   L1Cache cache_;

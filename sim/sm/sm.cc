@@ -14,16 +14,33 @@ constexpr uint32_t kLocalMemoryShift = 30;
 
 }  // namespace
 
+Sm::SubCore::SubCore(const GpuConfig& config, BusyTime* shared_fp64, InstructionL1* instruction_l1,
+                     ConstantL1* constant_l1)
+    : scheduler(static_cast<SchedulerPolicy>(config.sm.scheduler)),
+      units(shared_fp64),
+      registers(config.registers),
+      instructions(config.front, instruction_l1),
+      constants(config.constant, constant_l1),
+      free_warps(config.sm.max_warps / config.sm.sub_cores),
+      free_registers(config.sm.registers / config.sm.sub_cores) {}
+
 Sm::Sm(const GpuConfig& config, uint16_t id)
-    : config_(config), id_(id), num_sub_cores_(config.sm.sub_cores), lsu_(config, id) {
+    : config_(config),
+      id_(id),
+      num_sub_cores_(config.sm.sub_cores),
+      lsu_(config, id),
+      instruction_l1_(config.front),
+      constant_l1_(config.constant) {
   SM89_ASSERT(num_sub_cores_ > 0 && config.sm.max_warps % num_sub_cores_ == 0, "warps divide evenly");
   SM89_ASSERT(config.sm.max_warps / num_sub_cores_ <= WarpScheduler::kMaxWarps, "warps of a sub-core");
+  SM89_ASSERT(config.front.ibuffer_entries > 0 && config.front.ibuffer_entries <= kMaxIbuffer,
+              "entries of an instruction buffer");
+  subs_.reserve(num_sub_cores_);
+  BusyTime* const shared_fp64 = config.exec.fp64_shared ? &fp64_ : nullptr;
   for (uint32_t i = 0; i < num_sub_cores_; ++i) {
-    subs_.push_back({WarpScheduler(static_cast<SchedulerPolicy>(config.sm.scheduler)), ExecUnits(&fp64_free_),
-                     kNever, config.sm.max_warps / num_sub_cores_, config.sm.registers / num_sub_cores_});
+    subs_.emplace_back(config, shared_fp64, &instruction_l1_, &constant_l1_);
   }
   warps_.resize(config.sm.max_warps);
-  warp_blocked_.assign(config.sm.max_warps, false);
   reserved_.assign(config.sm.max_warps, false);
   ctas_.resize(config.sm.max_ctas);
 }
@@ -69,6 +86,12 @@ void Sm::Launch(CtaLaunch launch) {
     // Caches are invalidated between kernels; the carve-out can only change on an empty SM.
     carveout_kib_ = launch.needs.carveout_kib;
     lsu_.Configure(config_.sm.unified_l1_kib - carveout_kib_);
+    instruction_l1_.Clear();
+    constant_l1_.Clear();
+    for (SubCore& sub : subs_) {
+      sub.instructions.Clear();
+      sub.constants.Clear();
+    }
     last_kernel_ = launch.kernel;
   }
   ++num_ctas_;
@@ -82,7 +105,7 @@ void Sm::Launch(CtaLaunch launch) {
   cta.kernel = launch.kernel;
   cta.needs = launch.needs;
   cta.id = launch.trace->id();
-  cta.at_barrier = 0;
+  cta.barriers.fill({});
   cta.live_warps = 0;
   cta.warps.clear();
   const uint32_t first = FirstSubCore();
@@ -106,7 +129,10 @@ void Sm::StartCta(const CtaLaunch& launch, uint32_t slot) {
   Cta& cta = ctas_[slot];
   KernelSmStats* stats = StatsOf(cta.kernel);
   stats->guessed.resize(launch.code->guessed.size());
-  if (stats->resident_ctas++ == 0) stats->active_since = launch.at;
+  if (stats->resident_ctas++ == 0) {
+    stats->active_since = launch.at;
+    for (SlotCount& count : stats->slots) count.covered_until = launch.at;
+  }
   const std::vector<uint32_t> slots = cta.warps;
   cta.live_warps = static_cast<uint32_t>(slots.size());
   // Absent and empty warps are finished warps: nobody waits for them.
@@ -125,52 +151,71 @@ void Sm::StartWarp(uint32_t slot, uint32_t cta, const CtaLaunch& launch, std::un
   warp = Warp{};
   warp.active = true;
   warp.cta = cta;
-  warp.age = next_age_++;
   warp.since = launch.at;
   warp.launched = launch.at;
   warp.cursor = std::move(cursor);
   warp.code = launch.code;
   warp.stats = StatsOf(launch.kernel);
   warp.kernel = launch.kernel;
-  warp.state = WarpState::kWait;
-  warp.register_ready.assign(kNumRegisterSlots, 0);
-  warp.register_reason.assign(kNumRegisterSlots, WarpState::kWait);
+  warp.fetch_floor = launch.at;
+  if (profiles_ != nullptr) warp.profile = (*profiles_)[launch.kernel]->data();
   warp.local.base = kLocalMemoryBase + ((uint64_t{id_} * warps_.size() + slot) << kLocalMemoryShift);
-  warp_blocked_[slot] = false;
   const uint32_t sub = SubOf(slot);
   subs_[sub].scheduler.Add(IndexInSub(slot));
+  SlotCount& count = warp.stats->slots[sub];
+  if (count.warps++ == 0 && launch.at > count.covered_until) {
+    warp.stats->sm.issue_slots_empty += launch.at - count.covered_until;
+    count.covered_until = launch.at;
+  }
   if (warp.cursor == nullptr) return;
   warp.has_next = warp.cursor->Next(&warp.next);
   if (!warp.has_next) {
     trace_status_.Update(warp.cursor->status());
     SM89_ASSERT(!trace_status_.ok(), "a cursor without instructions");
-    return Block(slot, WarpState::kDrain, launch.at);  // the run ends at this window's border
+    return Block(slot, Blocked::kDrain, WarpState::kDrain, launch.at);  // the run ends at the window's border
   }
-  subs_[sub].scheduler.MakeCandidate(IndexInSub(slot));
+  if (warp.profile != nullptr) warp.profile_row = &warp.profile[warp.next.static_id];
+  SetNext(slot, true);
+  // Nothing is in the buffer: the first fetch starts now.
+  const Cycle ready = FetchNext(&warp, &subs_[sub], ~0u, launch.at);
   SetState(&warp, WarpState::kNotSelected, launch.at);
-  Touch(sub, launch.at);
+  warp.hold_reason = WarpState::kNoInstruction;
+  warp.hold_until = ready;
+  warp.candidate_since = ready;
+  if (ready > launch.at) {
+    subs_[sub].scheduler.Sleep(IndexInSub(slot), launch.at, ready);
+  } else {
+    BecomeCandidate(slot, launch.at);
+  }
+  Touch(sub, std::max(ready, launch.at));
 }
 
 void Sm::FinishWarp(uint32_t slot, Cycle now) {
   Warp& warp = warps_[slot];
-  SetState(&warp, WarpState::kDrain, now);
+  SetState(&warp, WarpState::kDrain, std::max(now, warp.since));
   SmStats& stats = warp.stats->sm;
   stats.resident_warp_cycles += now - warp.launched;
   ++stats.warps_completed;
   const uint32_t sub = SubOf(slot);
+  SlotCount& count = warp.stats->slots[sub];
+  if (--count.warps == 0 && now > count.covered_until) {
+    stats.issue_slots_stalled += now - count.covered_until;
+    count.covered_until = now;
+  }
   Cta& cta = ctas_[warp.cta];
+  const uint32_t cta_index = warp.cta;
   subs_[sub].scheduler.Remove(IndexInSub(slot));
+  subs_[sub].registers.Forget(slot);
   warp.active = false;
   warp.stats = nullptr;
+  warp.profile_row = nullptr;
   warp.cursor.reset();
   SM89_ASSERT(cta.live_warps > 0, "live warps of a CTA");
   --cta.live_warps;
-  if (warp.arrived) --cta.at_barrier;
-  if (cta.live_warps == 0) {
-    FinishCta(warp.cta, now);
-  } else if (cta.at_barrier != 0 && cta.at_barrier >= cta.live_warps) {
-    ReleaseBarrier(warp.cta, now);
-  }
+  if (warp.arrived) --cta.barriers[warp.barrier].arrived;
+  warp.arrived = false;
+  if (cta.live_warps == 0) return FinishCta(cta_index, now);
+  for (uint32_t barrier = 0; barrier < kNumBarriers; ++barrier) CheckBarrier(cta_index, barrier, now);
 }
 
 void Sm::FinishCta(uint32_t index, Cycle now) {
@@ -180,6 +225,10 @@ void Sm::FinishCta(uint32_t index, Cycle now) {
   if (--stats->resident_ctas == 0) {
     stats->sm.active_cycles += now - stats->active_since;
     stats->sm.issue_slots += (now - stats->active_since) * num_sub_cores_;
+    for (uint32_t sub = 0; sub < num_sub_cores_; ++sub) {
+      SlotCount& count = stats->slots[sub];
+      stats->sm.issue_slots_empty += now - std::min(now, count.covered_until);
+    }
   }
   // Warp slots and registers are given back with the whole CTA, as the hardware does.
   for (const uint32_t slot : cta.warps) {
@@ -217,11 +266,11 @@ void Sm::Run(Cycle begin, Cycle end, std::vector<MemReply>* inbox) {
     if (now >= end) break;
     while (next_reply < inbox->size() && (*inbox)[next_reply].cycle <= now) {
       SM89_ASSERT((*inbox)[next_reply].cycle >= begin, "a reply that belongs to an earlier window");
-      Deliver((*inbox)[next_reply++]);
+      Deliver((*inbox)[next_reply++], now);
     }
     LocalEvent event;
     Cycle when = 0;
-    while (local_events_.Pop(now + 1, &when, &event)) FinishAsyncCopy(event, now);
+    while (local_events_.Pop(now + 1, &when, &event)) Handle(event, now);
     while (!launches_.empty() && launches_.front().launch.at <= now) {
       StartCta(launches_.front().launch, launches_.front().slot);
       launches_.pop_front();
@@ -236,30 +285,61 @@ void Sm::Run(Cycle begin, Cycle end, std::vector<MemReply>* inbox) {
   inbox->erase(inbox->begin(), inbox->begin() + static_cast<ptrdiff_t>(next_reply));
 }
 
+void Sm::BecomeCandidate(uint32_t slot, Cycle now) {
+  SubCore& sub = subs_[SubOf(slot)];
+  Warp& warp = warps_[slot];
+  const SmInst& inst = warp.inst();
+  warp.closed_issue = sub.issue.ClosedBefore(now);
+  warp.closed_pipe = inst.path == IssuePath::kMemory ? sub.memory_queue.ClosedBefore(now)
+                                                     : sub.units.Of(inst.pipe).ClosedBefore(now);
+  sub.scheduler.MakeCandidate(IndexInSub(slot));
+}
+
+uint32_t Sm::Ready(const SubCore& sub, Cycle now, Cycle* retry) const {
+  uint32_t ready = sub.scheduler.candidates();
+  for (uint32_t pipe = 0; pipe < kNumPipes; ++pipe) {
+    const uint32_t waiting = sub.next_pipe[pipe] & ready;
+    if (waiting == 0) continue;
+    const Cycle free = sub.units.Of(static_cast<Pipe>(pipe)).free();
+    if (free <= now) continue;
+    ready &= ~waiting;
+    *retry = std::min(*retry, free);
+  }
+  if ((ready & sub.next_memory) != 0 && sub.memory_queue.free() > now) {
+    ready &= ~sub.next_memory;
+    *retry = std::min(*retry, sub.memory_queue.free());
+  }
+  return ready;
+}
+
 void Sm::Step(uint32_t sub_index, Cycle now) {
   SubCore& sub = subs_[sub_index];
   for (uint32_t due = sub.scheduler.WakeDue(now); due != 0; due &= due - 1) {
-    const uint32_t slot = static_cast<uint32_t>(__builtin_ctz(due)) * num_sub_cores_ + sub_index;
-    SetState(&warps_[slot], WarpState::kNotSelected, now);
+    BecomeCandidate(static_cast<uint32_t>(__builtin_ctz(due)) * num_sub_cores_ + sub_index, now);
   }
   Cycle retry = kNever;
-  std::array<uint8_t, WarpScheduler::kMaxWarps> order;
-  const uint32_t count = sub.scheduler.Order(&order);
-  sub.next_event = kNever;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (TryIssue(order[i] * num_sub_cores_ + sub_index, now, &retry)) {
-      retry = now + 1;
-      break;
+  if (sub.issue.free() > now) {
+    retry = sub.issue.free();
+  } else {
+    for (uint32_t ready = Ready(sub, now, &retry); ready != 0;) {
+      const uint32_t warp = sub.scheduler.Pick(ready);
+      ready &= ~(uint32_t{1} << warp);
+      // Issued, or the port is held for the warp that comes first.
+      if (TryIssue(warp * num_sub_cores_ + sub_index, now) || sub.issue.free() > now) {
+        retry = std::max(sub.issue.free(), now + 1);
+        break;
+      }
     }
   }
-  if (sub.scheduler.candidates() != 0) Touch(sub_index, retry);
+  sub.next_event = sub.scheduler.candidates() != 0 ? retry : kNever;
   Touch(sub_index, sub.scheduler.NextWake(now));
 }
 
-void Sm::Block(uint32_t slot, WarpState reason, Cycle now) {
+void Sm::Block(uint32_t slot, Blocked why, WarpState state, Cycle now) {
   subs_[SubOf(slot)].scheduler.Block(IndexInSub(slot));
-  warp_blocked_[slot] = true;
-  SetState(&warps_[slot], reason, now + 1);
+  Warp& warp = warps_[slot];
+  warp.blocked = why;
+  SetState(&warp, state, std::max(now, warp.since));
 }
 
 void Sm::AddStats(uint32_t kernel, Cycle now, SimStats* out) const {
@@ -270,12 +350,22 @@ void Sm::AddStats(uint32_t kernel, Cycle now, SimStats* out) const {
     if (stats->resident_ctas != 0 && now > stats->active_since) {
       out->sm.active_cycles += now - stats->active_since;
       out->sm.issue_slots += (now - stats->active_since) * num_sub_cores_;
+      for (uint32_t sub = 0; sub < num_sub_cores_; ++sub) {
+        const SlotCount& count = stats->slots[sub];
+        if (now <= count.covered_until) continue;
+        (count.warps != 0 ? out->sm.issue_slots_stalled : out->sm.issue_slots_empty) +=
+            now - count.covered_until;
+      }
     }
     for (const Warp& warp : warps_) {
       if (!warp.active || warp.stats != stats.get() || warp.launched >= now) continue;
       out->sm.resident_warp_cycles += now - warp.launched;
-      if (now > warp.since) out->sm.*CounterOf(warp.state) += now - warp.since;
+      // A state that begins behind `now` leaves a selected cycle that is not over.
       if (now < warp.since) out->sm.stall_selected -= warp.since - now;
+      if (now <= warp.since) continue;
+      const Cycle held = std::clamp(warp.hold_until, warp.since, now);
+      out->sm.*CounterOf(warp.hold_reason) += held - warp.since;
+      out->sm.*CounterOf(warp.state) += now - held;
     }
   }
 }
@@ -293,19 +383,6 @@ void Sm::DropStats(uint32_t kernel) {
 }
 
 std::string Sm::DescribeWarps(uint32_t max_lines) const {
-  static constexpr std::array<const char*, 13> kReasons = {"selected",
-                                                           "not selected",
-                                                           "global or local memory",
-                                                           "shared memory or variable-latency unit",
-                                                           "fixed-latency dependence",
-                                                           "math pipe",
-                                                           "memory queue",
-                                                           "MSHRs or write buffers",
-                                                           "barrier",
-                                                           "memory fence",
-                                                           "branch",
-                                                           "sleep",
-                                                           "outstanding memory at its end"};
   std::string text;
   uint32_t lines = 0;
   for (uint32_t slot = 0; slot < warps_.size() && lines < max_lines; ++slot) {
@@ -316,9 +393,23 @@ std::string Sm::DescribeWarps(uint32_t max_lines) const {
     absl::StrAppendFormat(&text, "  SM %d warp slot %d: launch %d CTA (%d,%d,%d)", id_, slot, warp.kernel + 1,
                           cta.id.x, cta.id.y, cta.id.z);
     if (warp.has_next) absl::StrAppendFormat(&text, " pc 0x%04x", warp.inst().pc);
-    absl::StrAppendFormat(&text, " waits for %s since cycle %d (%d loads, %d stores under way)\n",
-                          kReasons[static_cast<size_t>(warp.state)], warp.since, warp.pending_loads,
-                          warp.pending_stores);
+    const std::string_view state = Name(warp.state);
+    absl::StrAppendFormat(&text, " in state %s since cycle %d (%d loads, %d stores, %d events under way;",
+                          absl::string_view(state.data(), state.size()), warp.since, warp.pending_loads,
+                          warp.pending_stores, warp.pending_events);
+    absl::StrAppend(&text, " counters");
+    for (uint32_t c = 0; c < kNumDependenceCounters; ++c) absl::StrAppend(&text, " ", warp.counters.raw(c));
+    if (warp.has_next) absl::StrAppendFormat(&text, ", waits for mask 0x%x", warp.inst().bits.wait_mask);
+    if (warp.at_barrier) {
+      const Barrier& barrier = cta.barriers[warp.barrier];
+      absl::StrAppendFormat(&text, ", barrier %d has %d of %d warps", warp.barrier, barrier.arrived,
+                            barrier.expected != 0 ? barrier.expected : cta.live_warps);
+    }
+    absl::StrAppend(&text, ")\n");
+  }
+  if (lines != 0) {
+    absl::StrAppendFormat(&text, "  SM %d memory pipeline: %d reads, %d stores under way, %d local events\n",
+                          id_, lsu_.pending_reads(), lsu_.pending_stores(), local_events_.size());
   }
   return text;
 }

@@ -15,9 +15,12 @@
 #include "sim/config/gpu_config.h"
 #include "sim/link/event_wheel.h"
 #include "sim/link/mem_message.h"
+#include "sim/sm/constant_cache.h"
 #include "sim/sm/exec_units.h"
+#include "sim/sm/instruction_cache.h"
 #include "sim/sm/kernel_code.h"
 #include "sim/sm/load_store_unit.h"
+#include "sim/sm/register_file.h"
 #include "sim/sm/warp.h"
 #include "sim/sm/warp_scheduler.h"
 #include "sim/trace/trace_source.h"
@@ -74,6 +77,9 @@ class Sm {
   std::vector<FinishedCta>& finished() { return finished_; }
   // Of this window, in the order of issue.
   std::vector<ClockSample>& clock_samples() { return clock_samples_; }
+  // Counters by instruction go into tables[run index], which must have its final size before the kernel's
+  // first CTA; null: nobody asked.
+  void set_profiles(std::vector<std::unique_ptr<PcProfile>>* tables) { profiles_ = tables; }
   bool idle() const { return num_ctas_ == 0; }
   // Not OK once a warp's trace could not be read to its end (DATA_LOSS).
   const absl::Status& trace_status() const { return trace_status_; }
@@ -88,23 +94,38 @@ class Sm {
   void AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const;
   // The kernel has ended: its statistics here are dropped.
   void DropStats(uint32_t kernel);
-  // One line a resident warp: kernel, CTA, warp, pc, what it waits for.
+  // One line a resident warp: kernel, CTA, warp, pc, what it waits for, counters and queues.
   std::string DescribeWarps(uint32_t max_lines) const;
 
  private:
+  static constexpr uint32_t kNumBarriers = 16;
+  struct Barrier {
+    uint16_t arrived = 0;   // warps
+    uint16_t expected = 0;  // 0 = every live warp of the CTA
+  };
   struct Cta {
     bool active = false;
     uint32_t kernel = 0;
     uint32_t live_warps = 0;
-    uint32_t at_barrier = 0;
+    std::array<Barrier, kNumBarriers> barriers{};
     Dim3 id;
     CtaNeeds needs;
     std::unique_ptr<CtaTrace> trace;
     std::vector<uint32_t> warps;  // slots
   };
   struct SubCore {
+    SubCore(const GpuConfig& config, BusyTime* shared_fp64, InstructionL1* instruction_l1,
+            ConstantL1* constant_l1);
+
     WarpScheduler scheduler;
     ExecUnits units;
+    RegisterFile registers;
+    InstructionL0 instructions;
+    ConstantL0 constants;
+    BusyTime issue;         // the issue port
+    BusyTime memory_queue;  // the sub-core's memory queue and latch
+    std::array<uint32_t, kNumPipes> next_pipe{};  // warps by the pipe of their next instruction
+    uint32_t next_memory = 0;                     // warps whose next instruction needs the memory queue
     Cycle next_event = kNever;
     uint32_t free_warps = 0;
     uint32_t free_registers = 0;
@@ -113,9 +134,21 @@ class Sm {
     CtaLaunch launch;
     uint32_t slot = 0;
   };
-  struct LocalEvent {  // LDGSTS data has reached shared memory
-    uint32_t warp = 0;
+  enum class EventKind : uint8_t {
+    kCounter,    // a dependence counter falls
+    kAsyncCopy,  // LDGSTS data has reached shared memory
+  };
+  struct LocalEvent {
+    uint16_t warp = 0;
+    EventKind kind = EventKind::kCounter;
+    uint8_t counter = 0;
     uint32_t group = 0;
+  };
+  // When an issued instruction's operands are read and its result is there.
+  struct Outcome {
+    Cycle released = 0;
+    Cycle ready = 0;
+    bool pending = false;  // a reply tells
   };
 
   uint32_t SubOf(uint32_t slot) const { return slot % num_sub_cores_; }
@@ -128,34 +161,55 @@ class Sm {
   void FinishWarp(uint32_t slot, Cycle now);
   void FinishCta(uint32_t cta, Cycle now);
 
-  void Deliver(const MemReply& reply);
+  void Deliver(const MemReply& reply, Cycle now);
+  void Handle(const LocalEvent& event, Cycle now);
+  void PushCounter(uint32_t slot, uint32_t counter, Cycle at);
+  void LowerCounter(uint32_t slot, uint32_t counter, Cycle now);
   // An LDGSTS has its data from `loaded` on; its group is done when shared memory has it too.
   void ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded);
-  void FinishAsyncCopy(const LocalEvent& event, Cycle now);
+  // Counters of complete groups, oldest first, fall.
+  void FinishGroups(uint32_t slot, Cycle now);
+
   void Step(uint32_t sub, Cycle now);
-  // True: issued. Otherwise *retry is lowered to when it is worth trying again.
-  bool TryIssue(uint32_t slot, Cycle now, Cycle* retry);
-  bool MemoryCanIssue(uint32_t slot, Cycle now, Cycle* retry);
+  void BecomeCandidate(uint32_t slot, Cycle now);
+  // Candidates whose pipe or queue takes an instruction at `now`; lowers *retry to when another may.
+  uint32_t Ready(const SubCore& sub, Cycle now, Cycle* retry) const;
+  bool TryIssue(uint32_t slot, Cycle now);
+  bool ConstantReady(uint32_t slot, Cycle now);
+  bool MemoryHasRoom(uint32_t slot, Cycle now);
   void Issue(uint32_t slot, Cycle now);
-  void IssueMemory(uint32_t slot, Cycle now);
-  void IssueAccess(uint32_t slot, Cycle now);
-  void IssueControl(uint32_t slot, Cycle now);
+  void CountIssue(Warp* warp, uint32_t sub, Cycle now);
+  Outcome IssueFixed(uint32_t slot, Cycle now);
+  Outcome IssueVariable(uint32_t slot, Cycle now);
+  Outcome IssueMemory(uint32_t slot, Cycle now);
+  void RaiseCounters(uint32_t slot, const Outcome& outcome, Cycle now);
+  // Effects of a control instruction; the warp issues no more before the cycle returned, for *reason.
+  Cycle IssueControl(uint32_t slot, Cycle now, WarpState* reason);
   void ReadClock(Warp* warp, Cycle now);
-  // Takes the warp's next instruction and puts the warp to sleep, among the blocked, or to rest.
-  void Advance(uint32_t slot, Cycle now);
-  void Reschedule(uint32_t slot, Cycle now);
-  void Block(uint32_t slot, WarpState reason, Cycle now);
-  void ReleaseBarrier(uint32_t cta, Cycle now);
+  // Takes the warp's next instruction, which issues at `earliest` or later, and puts the warp to sleep, among
+  // the blocked, or to rest.
+  void Advance(uint32_t slot, Cycle now, Cycle earliest, WarpState reason);
+  // Cycle from which the next instruction is in the buffer.
+  Cycle FetchNext(Warp* warp, SubCore* sub, uint32_t previous_pc, Cycle now);
+  // Sleeps until hold_until or blocks, by what the next instruction waits for; it may issue from `from` on.
+  void Reschedule(uint32_t slot, Cycle from);
+  void Block(uint32_t slot, Blocked why, WarpState state, Cycle now);
+  void SleepUntil(uint32_t slot, Cycle from, Cycle wake);
+  void SetNext(uint32_t slot, bool present);
+  void CheckBarrier(uint32_t cta, uint32_t barrier, Cycle from);
+  void ReleaseBarrier(uint32_t cta, uint32_t barrier, Cycle from);
   void Touch(uint32_t sub, Cycle cycle);
 
   GpuConfig config_;
   uint16_t id_;
   uint32_t num_sub_cores_;
   LoadStoreUnit lsu_;
-  Cycle fp64_free_ = 0;
+  BusyTime fp64_;
+  Cycle barrier_free_ = 0;  // the next arrival at a barrier is taken
+  InstructionL1 instruction_l1_;
+  ConstantL1 constant_l1_;
   std::vector<SubCore> subs_;
   std::vector<Warp> warps_;
-  std::vector<bool> warp_blocked_;
   std::vector<bool> reserved_;  // warp slots of resident CTAs, ended warps included
   std::vector<Cta> ctas_;
   std::deque<PendingLaunch> launches_;  // not yet begun, by cycle
@@ -174,6 +228,7 @@ class Sm {
   std::vector<FinishedCta> finished_;
   std::vector<ClockSample> clock_samples_;
   std::vector<std::pair<uint32_t, std::unique_ptr<KernelSmStats>>> stats_;
+  std::vector<std::unique_ptr<PcProfile>>* profiles_ = nullptr;
   CoalescedAccess access_;  // of the instruction being tried
 };
 

@@ -1,4 +1,4 @@
-// Issue: from a warp's next instruction to its effects on units, registers, barriers and memory.
+// Issue: from a warp's next instruction to its effects on units, registers, counters, barriers and memory.
 #include <algorithm>
 
 #include "sim/base/assert.h"
@@ -10,85 +10,225 @@ namespace {
 // Longest NANOSLEEP that is believed, in nanoseconds (PTX ISA: up to 1 ms).
 constexpr int64_t kMaxSleepNs = 1'000'000;
 
-bool NeedsLsu(const SmInst& inst, const DynInst& dyn) {
-  return inst.unit == ExecUnit::kMem && dyn.mask != 0 && dyn.shape != nullptr &&
-         inst.mem_op != MemOp::kCacheControl && inst.space != MemSpace::kConstant;
-}
+// Stall count 0 with the yield flag (ERRBAR, the branch to itself behind EXIT), measured in the core model's
+// source; a stall count above 11 without the flag holds the warp for 2 cycles only.
+constexpr Cycle kStallZeroYieldCycles = 45;
+constexpr uint32_t kLongestPlainStall = 11;
+constexpr Cycle kOddStallCycles = 2;
 
-bool IsShuffle(const SmInst& inst) { return inst.mem_op == MemOp::kShuffle; }
+// Issue to operands read, units of variable latency that are not in the memory pipeline: Control, the unit's
+// latch, three read cycles (assumption, after the fixed-latency pipeline of the same source).
+constexpr Cycle kVariableReadCycles = 6;
+
+Cycle EarliestAfter(const ControlBits& bits, Cycle now) {
+  if (bits.stall_cycles == 0 && bits.yield) return now + kStallZeroYieldCycles;
+  if (bits.stall_cycles > kLongestPlainStall && !bits.yield) return now + kOddStallCycles;
+  if (bits.stall_cycles <= 1) return now + (bits.yield ? 2 : 1);
+  return now + bits.stall_cycles;
+}
 
 }  // namespace
 
-bool Sm::TryIssue(uint32_t slot, Cycle now, Cycle* retry) {
-  Warp& warp = warps_[slot];
-  const SmInst& inst = warp.inst();
-  const Cycle unit_free = subs_[SubOf(slot)].units.EarliestIssue(inst, now);
-  if (unit_free > now) {
-    *retry = std::min(*retry, unit_free);
-    if (warp.state != WarpState::kMathPipeThrottle) SetState(&warp, WarpState::kMathPipeThrottle, now);
-    return false;
-  }
-  if ((NeedsLsu(inst, warp.next) || IsShuffle(inst)) && !MemoryCanIssue(slot, now, retry)) return false;
+bool Sm::TryIssue(uint32_t slot, Cycle now) {
+  const SmInst& inst = warps_[slot].inst();
+  if (inst.constant_bank != DecodedInst::kNoConstant && !ConstantReady(slot, now)) return false;
+  if (inst.path == IssuePath::kMemory && !MemoryHasRoom(slot, now)) return false;
   Issue(slot, now);
   return true;
 }
 
-bool Sm::MemoryCanIssue(uint32_t slot, Cycle now, Cycle* retry) {
+// A fixed-latency constant operand is looked up when the instruction wants to issue. The scheduler waits a
+// few cycles for the warp that it has just issued from, then turns to others.
+bool Sm::ConstantReady(uint32_t slot, Cycle now) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
-  const bool lg =
-      inst.space == MemSpace::kGlobal || inst.space == MemSpace::kLocal || inst.space == MemSpace::kGeneric;
-  const WarpState reason = lg ? WarpState::kLgThrottle : WarpState::kMioThrottle;
-  // A full queue is known without looking at the addresses.
-  if (const Cycle room = lsu_.QueueRoom(SubOf(slot)); room > now) {
-    *retry = std::min(*retry, room);
-    if (warp.state != reason) SetState(&warp, reason, now);
-    return false;
+  if (warp.constant_ready || inst.unit == ExecUnit::kMem) return true;
+  SubCore& sub = subs_[SubOf(slot)];
+  ++warp.stats->sm.constant_accesses;
+  const uint64_t line = sub.constants.LineOf(warp.code->code_base, inst.constant_bank, inst.constant_offset);
+  const Cycle ready = sub.constants.Ready(line, now, &warp.stats->sm);
+  warp.constant_ready = true;
+  if (ready <= now) return true;
+  if (sub.scheduler.last() == IndexInSub(slot)) {
+    sub.issue.OccupyUntil(now, std::min(ready, now + config_.constant.miss_switch_cycles));
   }
+  SetState(&warp, WarpState::kNotSelected, now);
+  warp.hold_reason = WarpState::kImcMiss;
+  warp.hold_until = ready;
+  warp.candidate_since = ready;
+  sub.scheduler.Sleep(IndexInSub(slot), now, ready);
+  return false;
+}
+
+// Room in the queue has been checked; what misses needs entries of its own.
+bool Sm::MemoryHasRoom(uint32_t slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  const SmInst& inst = warp.inst();
   access_.num_lines = access_.num_local_lines = access_.shared_passes = access_.shared_passes_min = 0;
-  if (!IsShuffle(inst)) Coalesce(inst, warp.next, *warp.code, warp.local, &access_);
-  if (lsu_.HasRoomFor(inst, access_)) return true;
+  if (warp.next.mask == 0 || warp.next.shape == nullptr || inst.mem_op == MemOp::kShuffle) return true;
+  Coalesce(inst, warp.next, *warp.code, warp.local, &access_);
+  const uint32_t lines = access_.num_lines + access_.num_local_lines;
+  if (lsu_.HasRoomFor(inst, lines)) return true;
+  warp.lines_needed = lines;
   // Not before a reply frees MSHRs or write buffers.
   lsu_blocked_.push_back(slot);
-  subs_[SubOf(slot)].scheduler.Block(IndexInSub(slot));
-  if (warp.state != reason) SetState(&warp, reason, now);
+  Block(slot, Blocked::kLsu, inst.long_latency ? WarpState::kLgThrottle : WarpState::kMioThrottle, now);
   return false;
+}
+
+// The cycles as a candidate that the issue port or the pipe took away, and those lost to other warps.
+void Sm::CountIssue(Warp* warp, uint32_t sub_index, Cycle now) {
+  const SubCore& sub = subs_[sub_index];
+  const SmInst& inst = warp->inst();
+  SetState(warp, WarpState::kSelected, now);  // all of them counted as not selected so far
+  SmStats& stats = warp->stats->sm;
+  const bool memory = inst.path == IssuePath::kMemory;
+  const Cycle since = std::min(now, warp->candidate_since);
+  const Cycle port = std::min(sub.issue.ClosedBefore(now) - warp->closed_issue, now - since);
+  const BusyTime& busy = memory ? sub.memory_queue : sub.units.Of(inst.pipe);
+  const Cycle pipe = std::min(busy.ClosedBefore(now) - warp->closed_pipe, now - since - port);
+  if (port + pipe != 0) {
+    const WarpState reason = !memory                            ? WarpState::kMathPipeThrottle
+                             : inst.unit == ExecUnit::kTexture ? WarpState::kTexThrottle
+                             : inst.long_latency               ? WarpState::kLgThrottle
+                                                               : WarpState::kMioThrottle;
+    const auto move = [&](auto&& cycles) {
+      cycles(WarpState::kNotSelected) -= port + pipe;
+      cycles(WarpState::kDispatch) += port;
+      cycles(reason) += pipe;
+    };
+    move([&](WarpState state) -> uint64_t& { return stats.*CounterOf(state); });
+    if (warp->profile_row != nullptr) {
+      move([&](WarpState state) -> uint64_t& {
+        return warp->profile_row->cycles[static_cast<size_t>(state)];
+      });
+    }
+  }
+  const auto lanes = static_cast<uint32_t>(__builtin_popcount(warp->next.mask));
+  ++stats.warp_instructions;
+  stats.thread_instructions += lanes;
+  stats.masked_off_instructions += lanes == 0;
+  ++(stats.*inst.counter);
+  stats.tensor_ops += inst.tensor_ops;
+  if (inst.guess != 0) ++warp->stats->guessed[inst.guess - 1];
+  if (warp->profile_row != nullptr) {
+    ++warp->profile_row->issued;
+    warp->profile_row->threads += lanes;
+  }
+  SlotCount& count = warp->stats->slots[sub_index];
+  stats.issue_slots_stalled += now - count.covered_until;
+  count.covered_until = now + 1;
 }
 
 void Sm::Issue(uint32_t slot, Cycle now) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
-  SmStats& stats = warp.stats->sm;
-  SetState(&warp, WarpState::kSelected, now);
+  const uint32_t sub_index = SubOf(slot);
+  SubCore& sub = subs_[sub_index];
+  CountIssue(&warp, sub_index, now);
   ++issued_;
-  ++stats.warp_instructions;
-  stats.thread_instructions += static_cast<uint32_t>(__builtin_popcount(warp.next.mask));
-  stats.masked_off_instructions += warp.next.mask == 0;
-  ++(stats.*inst.counter);
-  if (inst.guess != 0) ++warp.stats->guessed[inst.guess - 1];
   if (inst.reads_clock) ReadClock(&warp, now);
-  subs_[SubOf(slot)].units.Reserve(inst, now, &stats);
-  subs_[SubOf(slot)].scheduler.Issued(IndexInSub(slot));
-  stats.tensor_ops += inst.tensor_ops;
-  if (inst.unit == ExecUnit::kFp64) first_sub_ = (SubOf(slot) + 1) % num_sub_cores_;
+  sub.units.Reserve(inst, now, &warp.stats->sm);
+  sub.scheduler.Issued(IndexInSub(slot));
+  if (inst.pipe == Pipe::kFp64) first_sub_ = (sub_index + 1) % num_sub_cores_;
+  if (inst.issue_cycles > 1) sub.issue.OccupyUntil(now, now + inst.issue_cycles);
 
-  warp.wait_groups = -1;
-  warp.wait_stores = false;
-  warp.issue_after = now + 1;
-  if (inst.unit == ExecUnit::kMem) {
-    IssueMemory(slot, now);
-  } else if (warp.next.mask != 0) {
-    const bool texture = inst.unit == ExecUnit::kTexture;
-    const WarpState reason = texture                 ? WarpState::kLongScoreboard
-                             : inst.variable_latency ? WarpState::kShortScoreboard
-                                                     : WarpState::kWait;
-    SetDestinations(&warp, inst, now + inst.latency_cycles, reason);
-    if (inst.writes_predicate) {
-      warp.predicate_ready = std::max(warp.predicate_ready, now + config_.exec.predicate_latency_cycles);
+  Outcome outcome{now + 1, now + 1, false};
+  switch (inst.path) {
+    case IssuePath::kFixed:
+      outcome = IssueFixed(slot, now);
+      break;
+    case IssuePath::kVariable:
+      outcome = IssueVariable(slot, now);
+      break;
+    case IssuePath::kMemory:
+      outcome = IssueMemory(slot, now);
+      break;
+    case IssuePath::kNone:
+      outcome = {now + kVariableReadCycles, now + std::max<Cycle>(inst.latency_cycles, 1), false};
+      break;
+  }
+  RaiseCounters(slot, outcome, now);
+  Cycle earliest = EarliestAfter(inst.bits, now);
+  WarpState reason = WarpState::kWait;
+  if (inst.control != ControlOp::kNone) {
+    WarpState why = WarpState::kWait;
+    const Cycle held = IssueControl(slot, now, &why);
+    if (held > earliest) {
+      earliest = held;
+      reason = why;
     }
   }
-  IssueControl(slot, now);
-  Advance(slot, now);
+  Advance(slot, now, earliest, reason);
+}
+
+Sm::Outcome Sm::IssueFixed(uint32_t slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  const SmInst& inst = warp.inst();
+  SubCore& sub = subs_[SubOf(slot)];
+  sub.issue.OccupyUntil(now, sub.registers.Read(slot, inst, now, &warp.stats->sm));
+  sub.registers.Write(inst.result, now + inst.latency_cycles);
+  return {now + kVariableReadCycles, now + inst.latency_cycles, false};
+}
+
+Sm::Outcome Sm::IssueVariable(uint32_t slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  const SmInst& inst = warp.inst();
+  SubCore& sub = subs_[SubOf(slot)];
+  Cycle ready = now + inst.latency_cycles;
+  if (inst.space == MemSpace::kConstant && inst.constant_bank != DecodedInst::kNoConstant) {
+    const uint64_t line =
+        sub.constants.LineOf(warp.code->code_base, inst.constant_bank, inst.constant_offset);
+    ready += constant_l1_.Delay(line, now, &warp.stats->sm);
+  }
+  return {now + kVariableReadCycles, sub.registers.WriteBack(inst.result, ready), false};
+}
+
+Sm::Outcome Sm::IssueMemory(uint32_t slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  const SmInst& inst = warp.inst();
+  const uint32_t sub_index = SubOf(slot);
+  SubCore& sub = subs_[sub_index];
+  AccessTicket ticket;
+  if (warp.next.mask == 0 || warp.next.shape == nullptr || inst.mem_op == MemOp::kShuffle) {
+    ticket = lsu_.IssueWithoutMemory(sub_index, now, inst);
+  } else {
+    AccessOwner owner;
+    owner.warp = slot;
+    owner.kernel = warp.kernel;
+    owner.stats = warp.stats;
+    owner.result = inst.result;
+    owner.counter = inst.bits.write_counter;
+    owner.op = inst.mem_op;
+    const bool async_copy = inst.mem_op == MemOp::kLoadToShared;
+    if (async_copy) {
+      owner.group = warp.groups.open_group();
+      warp.groups.Add();
+    }
+    ticket = lsu_.Issue(sub_index, now, inst, access_, owner);
+    warp.pending_stores += ticket.stores;
+    if (ticket.pending || async_copy) ++warp.pending_loads;
+    if (async_copy && !ticket.pending) ScheduleAsyncCopy(slot, owner.group, ticket.ready);
+  }
+  sub.memory_queue.OccupyUntil(now, lsu_.QueueRoom(sub_index));
+  if (!ticket.pending) ticket.ready = sub.registers.WriteBack(inst.result, ticket.ready);
+  return {ticket.released, ticket.ready, ticket.pending};
+}
+
+void Sm::RaiseCounters(uint32_t slot, const Outcome& outcome, Cycle now) {
+  Warp& warp = warps_[slot];
+  const SmInst& inst = warp.inst();
+  const WarpState reason = inst.long_latency ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
+  if (inst.bits.read_counter < kNumDependenceCounters) {
+    warp.counters.Raise(inst.bits.read_counter, now, reason);
+    PushCounter(slot, inst.bits.read_counter, std::max(outcome.released, now + 1));
+  }
+  if (inst.bits.write_counter < kNumDependenceCounters) {
+    warp.counters.Raise(inst.bits.write_counter, now, reason);
+    // A group's counter falls with the group, a miss's with its reply.
+    if (inst.control == ControlOp::kLdgDepbar || outcome.pending) return;
+    PushCounter(slot, inst.bits.write_counter, std::max(outcome.ready, now + 1));
+  }
 }
 
 // The value read is the issue cycle (assumption: hardware samples the counter a fixed number of cycles later,
@@ -110,188 +250,57 @@ void Sm::ReadClock(Warp* warp, Cycle now) {
   readers.push_back({lanes, pc, now});
 }
 
-void Sm::IssueMemory(uint32_t slot, Cycle now) {
+Cycle Sm::IssueControl(uint32_t slot, Cycle now, WarpState* reason) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
-  if (warp.next.mask == 0) return;  // no request; the destination is free at once
-  if (inst.space == MemSpace::kConstant) {
-    SetDestinations(&warp, inst, now + config_.l1.constant_latency_cycles, WarpState::kShortScoreboard);
-    return;
-  }
-  if (IsShuffle(inst)) {
-    SetDestinations(&warp, inst, lsu_.IssueShuffle(SubOf(slot), now), WarpState::kShortScoreboard);
-    return;
-  }
-  if (!NeedsLsu(inst, warp.next)) {
-    SetDestinations(&warp, inst, now + inst.latency_cycles, WarpState::kShortScoreboard);
-    return;
-  }
-  IssueAccess(slot, now);
-}
-
-void Sm::IssueAccess(uint32_t slot, Cycle now) {
-  Warp& warp = warps_[slot];
-  const SmInst& inst = warp.inst();
-  AccessOwner owner;
-  owner.warp = slot;
-  owner.kernel = warp.kernel;
-  owner.stats = &warp.stats->l1;
-  owner.dests = inst.dests;
-  owner.num_dests = inst.num_dests;
-  owner.op = inst.mem_op;
-  const bool async_copy = inst.mem_op == MemOp::kLoadToShared;
-  if (async_copy) {
-    owner.group = warp.groups.open_group();
-    warp.groups.Add();
-  }
-  const AccessTicket ticket = lsu_.Issue(SubOf(slot), now, inst, access_, owner);
-  warp.pending_stores += ticket.stores;
-  if (async_copy) {
-    ++warp.pending_loads;
-    if (!ticket.pending) ScheduleAsyncCopy(slot, owner.group, ticket.ready);
-    return;
-  }
-  const WarpState reason = ticket.long_latency ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
-  if (ticket.pending) ++warp.pending_loads;
-  SetDestinations(&warp, inst, ticket.pending ? kNever : ticket.ready, reason);
-}
-
-void Sm::IssueControl(uint32_t slot, Cycle now) {
-  Warp& warp = warps_[slot];
-  const SmInst& inst = warp.inst();
-  const auto hold = [&](Cycle cycles, WarpState reason) {
-    warp.issue_after = now + std::max<Cycle>(cycles, 1);
-    warp.issue_after_reason = reason;
-  };
   switch (inst.control) {
-    case ControlOp::kBranch:
-    case ControlOp::kCall:
-    case ControlOp::kReturn:
-      hold(config_.exec.branch.latency_cycles, WarpState::kBranchResolving);
-      break;
     case ControlOp::kBarrier: {
       if (warp.next.mask == 0) break;
+      Barrier& barrier = ctas_[warp.cta].barriers[inst.barrier % kNumBarriers];
+      if (inst.barrier_warps != 0) barrier.expected = inst.barrier_warps;
+      if (!warp.arrived) {
+        ++barrier.arrived;
+        // Who only arrives may come again before the others do.
+        warp.arrived = !inst.arrives_only;
+      }
+      // The SM takes arrivals one after the other.
+      barrier_free_ = std::max(now, barrier_free_) + config_.l1.barrier_arrival_cycles;
+      warp.barrier = inst.barrier % kNumBarriers;
       warp.at_barrier = !inst.arrives_only;
-      if (!warp.arrived) ++ctas_[warp.cta].at_barrier;
-      warp.arrived = true;
       break;
     }
     case ControlOp::kMembar: {
       const bool sys = inst.scope == Scope::kSys;
       const bool wide = sys || inst.scope == Scope::kGpu;  // beyond the CTA: stores must be acknowledged
-      hold(sys    ? config_.l1.membar_sys_cycles
-           : wide ? config_.l1.membar_gpu_cycles
-                  : config_.l1.membar_cta_cycles,
-           WarpState::kMembar);
       warp.wait_stores = wide;
-      break;
+      *reason = WarpState::kMembar;
+      return now + (sys    ? config_.l1.membar_sys_cycles
+                    : wide ? config_.l1.membar_gpu_cycles
+                           : config_.l1.membar_cta_cycles);
     }
-    case ControlOp::kDepbar:
-      warp.wait_groups = std::clamp<int64_t>(inst.immediate, 0, AsyncCopyGroups::kMax);
-      break;
     case ControlOp::kLdgDepbar:
-      warp.groups.Close();
+      warp.groups.Close(inst.bits.write_counter);
+      FinishGroups(slot, now);
       break;
     case ControlOp::kNanosleep: {
       const auto ns = static_cast<uint64_t>(std::clamp<int64_t>(inst.immediate, 0, kMaxSleepNs));
-      hold(ns * config_.clocks.core_khz / 1'000'000, WarpState::kSleeping);
-      break;
+      *reason = WarpState::kSleeping;
+      return now + std::max<Cycle>(ns * config_.clocks.core_khz / 1'000'000, 1);
     }
-    case ControlOp::kExit:
     case ControlOp::kConvergence:
+      if (!inst.reconverges) break;
+      *reason = WarpState::kBranchResolving;
+      return now + config_.front.convergence_cycles;
+    case ControlOp::kBranch:
+    case ControlOp::kCall:
+    case ControlOp::kReturn:
+    case ControlOp::kDepbar:
+    case ControlOp::kExit:
     case ControlOp::kYield:
     case ControlOp::kNone:
       break;
   }
-}
-
-void Sm::Advance(uint32_t slot, Cycle now) {
-  Warp& warp = warps_[slot];
-  warp.has_next = warp.cursor->Next(&warp.next);
-  if (!warp.has_next) trace_status_.Update(warp.cursor->status());
-  const uint32_t cta = warp.cta;
-  Reschedule(slot, now);
-  // The last arrival opens the barrier, its own warp included.
-  if (ctas_[cta].active && ctas_[cta].at_barrier != 0 && ctas_[cta].at_barrier >= ctas_[cta].live_warps) {
-    ReleaseBarrier(cta, now);
-  }
-}
-
-void Sm::Reschedule(uint32_t slot, Cycle now) {
-  Warp& warp = warps_[slot];
-  warp_blocked_[slot] = false;
-  if (warp.at_barrier) return Block(slot, WarpState::kBarrier, now);
-  if (!warp.has_next) {
-    if (warp.pending_loads != 0 || warp.pending_stores != 0) return Block(slot, WarpState::kDrain, now);
-    return FinishWarp(slot, now + 1);
-  }
-  const Readiness readiness = DependencesOf(warp, now);
-  if (readiness.blocked) return Block(slot, readiness.reason, now);
-  const Cycle wake = std::max(readiness.ready, now + 1);
-  subs_[SubOf(slot)].scheduler.Sleep(IndexInSub(slot), now, wake);
-  SetState(&warp, readiness.reason, now + 1);
-  Touch(SubOf(slot), wake);
-}
-
-void Sm::ReleaseBarrier(uint32_t cta_index, Cycle now) {
-  Cta& cta = ctas_[cta_index];
-  cta.at_barrier = 0;
-  // Releasing may end warps and so the CTA: walk a copy of the slots.
-  const std::vector<uint32_t> slots = cta.warps;
-  for (const uint32_t slot : slots) {
-    Warp& warp = warps_[slot];
-    if (warp.active && warp.cta == cta_index) warp.arrived = false;
-  }
-  for (const uint32_t slot : slots) {
-    Warp& warp = warps_[slot];
-    if (!warp.active || warp.cta != cta_index || !warp.at_barrier) continue;
-    warp.at_barrier = false;
-    Reschedule(slot, now);
-  }
-}
-
-void Sm::Deliver(const MemReply& reply) {
-  completions_.clear();
-  lsu_.HandleReply(reply, &completions_);
-  for (const Completion& done : completions_) {
-    Warp& warp = warps_[done.owner.warp];
-    SM89_ASSERT(warp.active, "a completion for a warp that has ended");
-    if (done.store_ack) {
-      SM89_ASSERT(warp.pending_stores > 0, "stores under way");
-      --warp.pending_stores;
-    } else if (done.owner.op == MemOp::kLoadToShared) {
-      ScheduleAsyncCopy(done.owner.warp, done.owner.group, done.ready);
-      continue;
-    } else {
-      SM89_ASSERT(warp.pending_loads > 0, "loads under way");
-      --warp.pending_loads;
-      SmInst dests;
-      dests.dests = done.owner.dests;
-      dests.num_dests = done.owner.num_dests;
-      SetDestinations(&warp, dests, done.ready, WarpState::kLongScoreboard);
-    }
-    if (warp_blocked_[done.owner.warp]) Reschedule(done.owner.warp, reply.cycle);
-  }
-  // Room in the MSHRs or write buffers: everyone who waits for it tries again.
-  for (const uint32_t slot : lsu_blocked_) {
-    subs_[SubOf(slot)].scheduler.MakeCandidate(IndexInSub(slot));
-    Touch(SubOf(slot), reply.cycle);
-  }
-  lsu_blocked_.clear();
-}
-
-void Sm::ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded) {
-  const Cycle to_shared = config_.l1.ldgsts_latency_cycles -
-                          std::min(config_.l1.ldgsts_latency_cycles, config_.l1.latency_cycles);
-  local_events_.Push(loaded + to_shared, {slot, group});
-}
-
-void Sm::FinishAsyncCopy(const LocalEvent& event, Cycle now) {
-  Warp& warp = warps_[event.warp];
-  SM89_ASSERT(warp.active && warp.pending_loads > 0, "an async copy without its warp");
-  --warp.pending_loads;
-  warp.groups.Complete(event.group);
-  if (warp_blocked_[event.warp]) Reschedule(event.warp, now);
+  return now + 1;
 }
 
 }  // namespace sm89

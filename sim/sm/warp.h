@@ -1,4 +1,4 @@
-// One resident warp: where it is in its trace, what it waits for, when its registers are ready.
+// One resident warp: where it is in its trace, its dependence counters, what it waits for.
 #pragma once
 
 #include <array>
@@ -9,28 +9,17 @@
 #include "sim/base/types.h"
 #include "sim/sm/coalescer.h"
 #include "sim/sm/kernel_code.h"
+#include "sim/stats/pc_profile.h"
 #include "sim/stats/sim_stats.h"
 #include "sim/trace/trace_source.h"
 
 namespace sm89 {
 
-// What a resident warp does in a cycle, Nsight Compute's categories. Each has its counter in SmStats.
-enum class WarpState : uint8_t {
-  kSelected,
-  kNotSelected,
-  kLongScoreboard,
-  kShortScoreboard,
-  kWait,
-  kMathPipeThrottle,
-  kMioThrottle,
-  kLgThrottle,
-  kBarrier,
-  kMembar,
-  kBranchResolving,
-  kSleeping,
-  kDrain,
+// Issue slots of one kernel in one sub-core.
+struct SlotCount {
+  uint32_t warps = 0;      // resident
+  Cycle covered_until = 0;  // slots before this one are counted
 };
-uint64_t SmStats::*CounterOf(WarpState state);
 
 // The statistics of one kernel on one SM.
 struct KernelSmStats {
@@ -39,26 +28,69 @@ struct KernelSmStats {
   std::vector<uint64_t> guessed;  // executed, by place in KernelCode::guessed
   uint32_t resident_ctas = 0;
   Cycle active_since = 0;
+  std::array<SlotCount, 4> slots;  // by sub-core
 };
 
-// LDGSTS groups of a warp: LDGDEPBAR closes the open one, DEPBAR.LE n waits for all but the last n closed.
-class AsyncCopyGroups {
+// The six dependence counters of a warp. A counter that an instruction raises is seen by the warp's checks
+// from the second cycle behind its issue on (the Control stage raises it).
+class DependenceCounters {
  public:
-  uint32_t open_group() const { return open_; }
-  void Add() { ++pending_[open_ % kMax]; }
-  void Close();
-  // False when one more group would not fit: the warp waits first.
-  bool CanClose() const { return open_ - oldest_ < kMax - 1; }
-  void Complete(uint32_t group);
-  // True when every closed group but the last `allowed` is complete.
-  bool Drained(uint32_t allowed) const;
-
-  static constexpr uint32_t kMax = 64;  // groups under way (assumption: more than any compiler emits)
+  // `now` = issue cycle of the raising instruction.
+  void Raise(uint32_t counter, Cycle now, WarpState reason) {
+    if (raised_at_ != now) {
+      raised_at_ = now;
+      raised_.fill(0);
+    }
+    ++raised_[counter];
+    ++value_[counter];
+    nonzero_ |= uint8_t{1} << counter;
+    reason_[counter] = reason;
+  }
+  // True when the counter became 0.
+  bool Lower(uint32_t counter);
+  // Counters of `mask` that are not 0 as a check at `now` sees them.
+  uint8_t Pending(uint8_t mask, Cycle now) const {
+    const uint8_t pending = mask & nonzero_;
+    return pending == 0 || now != raised_at_ + 1 ? pending : PendingBefore(pending);
+  }
+  uint32_t Value(uint32_t counter, Cycle now) const {
+    return now == raised_at_ + 1 ? value_[counter] - raised_[counter] : value_[counter];
+  }
+  WarpState Reason(uint8_t pending) const {
+    return reason_[static_cast<uint32_t>(__builtin_ctz(pending))];
+  }
+  uint8_t nonzero() const { return nonzero_; }
+  // For the watchdog's dump.
+  uint32_t raw(uint32_t counter) const { return value_[counter]; }
 
  private:
-  void DropComplete();
+  uint8_t PendingBefore(uint8_t pending) const;
 
+  std::array<uint16_t, kNumDependenceCounters> value_{};
+  std::array<uint8_t, kNumDependenceCounters> raised_{};  // by the instruction issued at raised_at_
+  std::array<WarpState, kNumDependenceCounters> reason_{};
+  uint8_t nonzero_ = 0;
+  Cycle raised_at_ = kNever - 1;
+};
+
+// LDGSTS groups of a warp: LDGDEPBAR closes the open one and raises a counter, which falls when the group and
+// every earlier one have their data in shared memory.
+class AsyncCopyGroups {
+ public:
+  static constexpr uint32_t kMax = 64;  // groups under way (assumption: more than any compiler emits)
+
+  uint32_t open_group() const { return open_; }
+  void Add() { ++pending_[open_ % kMax]; }
+  // False when one more group would not fit: the warp waits first.
+  bool CanClose() const { return open_ - oldest_ < kMax - 1; }
+  void Close(uint8_t counter);
+  void Complete(uint32_t group);
+  // Takes the oldest closed group if it is complete; its counter through `counter`.
+  bool TakeDone(uint8_t* counter);
+
+ private:
   std::array<uint16_t, kMax> pending_{};
+  std::array<uint8_t, kMax> counter_{};
   uint32_t open_ = 0;
   uint32_t oldest_ = 0;
 };
@@ -70,33 +102,53 @@ struct ClockReaders {
   Cycle cycle = 0;  // of its issue: the value that they read
 };
 
+inline constexpr uint32_t kMaxIbuffer = 8;  // entries of a warp's instruction buffer
+
+// Why a warp is neither a candidate nor asleep.
+enum class Blocked : uint8_t { kNo, kCounters, kStores, kGroups, kBarrier, kDrain, kLsu };
+
 struct Warp {
   bool active = false;
   bool has_next = false;
-  bool at_barrier = false;
-  bool arrived = false;  // counted at the barrier that its CTA is collecting for
+  bool arrived = false;     // counted at `barrier`, which its CTA is collecting for
+  bool at_barrier = false;  // waits for it
+  uint8_t barrier = 0;
+  Blocked blocked = Blocked::kNo;
   WarpState state = WarpState::kNotSelected;
-  uint32_t cta = 0;  // CTA slot in the SM
-  uint64_t age = 0;  // launch order in the SM; higher = younger
-  Cycle since = 0;   // `state` began
+  WarpState hold_reason = WarpState::kWait;  // of the cycles before hold_until
+  uint32_t cta = 0;                          // CTA slot in the SM
+  uint32_t kernel = 0;                       // run index
+  Cycle since = 0;                           // `state` began
+  // Cycles from `since` to here count as hold_reason, whatever the state: the fixed part of a wait.
+  Cycle hold_until = 0;
   Cycle launched = 0;
   DynInst next;
   std::unique_ptr<WarpCursor> cursor;
   const KernelCode* code = nullptr;
   KernelSmStats* stats = nullptr;
-  uint32_t kernel = 0;  // run index
+  PcCounters* profile = nullptr;  // table of the kernel on this host thread; null when nobody asked
+  PcCounters* profile_row = nullptr;
 
-  // Dependences.
-  Cycle issue_after = 0;  // control flow, fences, sleep
-  WarpState issue_after_reason = WarpState::kWait;
-  Cycle predicate_ready = 0;
+  DependenceCounters counters;
+  AsyncCopyGroups groups;
+  uint32_t pending_events = 0;  // releases and results to come: the warp's slot is not free before
   uint32_t pending_loads = 0;
   uint32_t pending_stores = 0;
+  uint32_t lines_needed = 0;  // Blocked::kLsu
   bool wait_stores = false;  // MEMBAR: until every store is acknowledged
-  int64_t wait_groups = -1;  // DEPBAR: allowed groups under way; -1 = none
-  AsyncCopyGroups groups;
-  std::vector<Cycle> register_ready;       // by slot; kNever = on its way
-  std::vector<WarpState> register_reason;  // what a reader of the slot waits for
+
+  // Instruction supply.
+  uint64_t code_line = ~uint64_t{0};     // of the last instruction fetched
+  std::array<Cycle, kMaxIbuffer> issued_at{};  // of the last instructions, by count mod kMaxIbuffer
+  uint64_t issued = 0;
+  Cycle fetch_floor = 0;  // nothing is fetched before: start, last redirect
+  bool constant_ready = false;           // the next instruction's constant operand has been seen
+
+  // Closed cycles of what the next instruction needs when the warp became a candidate (BusyTime).
+  Cycle candidate_since = 0;
+  Cycle closed_pipe = 0;
+  Cycle closed_issue = 0;
+
   LocalWindow local;
   std::vector<ClockReaders> clock_readers;  // disjoint lanes
 
@@ -105,16 +157,5 @@ struct Warp {
 
 // Ends the present state at `at` and begins another.
 void SetState(Warp* warp, WarpState state, Cycle at);
-
-// When the next instruction may issue as far as dependences go.
-struct Readiness {
-  bool blocked = false;  // until an event (reply, barrier, acknowledgement)
-  Cycle ready = 0;
-  WarpState reason = WarpState::kWait;
-};
-Readiness DependencesOf(const Warp& warp, Cycle now);
-
-// Result registers of an issued instruction.
-void SetDestinations(Warp* warp, const SmInst& inst, Cycle ready, WarpState reason);
 
 }  // namespace sm89

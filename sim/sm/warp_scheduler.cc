@@ -58,24 +58,23 @@ Cycle WarpScheduler::NextWake(Cycle now) const {
   return now + 1 + static_cast<Cycle>(std::countr_zero(std::rotr(occupied_, shift)));
 }
 
-uint32_t WarpScheduler::Order(std::array<uint8_t, kMaxWarps>* order) const {
-  uint32_t n = 0;
-  if (policy_ != SchedulerPolicy::kRoundRobin && last_ < kMaxWarps && (candidates_ & Bit(last_)) != 0) {
-    (*order)[n++] = static_cast<uint8_t>(last_);
-  }
+uint32_t WarpScheduler::Pick(uint32_t among) const {
   if (policy_ == SchedulerPolicy::kRoundRobin) {
-    const uint32_t first = last_ < kMaxWarps ? (last_ + 1) % kMaxWarps : 0;
-    for (uint32_t i = 0; i < kMaxWarps; ++i) {
-      const uint32_t w = (first + i) % kMaxWarps;
-      if ((candidates_ & Bit(w)) != 0) (*order)[n++] = static_cast<uint8_t>(w);
+    const int shift = static_cast<int>(last_ < kMaxWarps ? (last_ + 1) % kMaxWarps : 0);
+    return (static_cast<uint32_t>(std::countr_zero(std::rotr(among, shift))) + static_cast<uint32_t>(shift)) %
+           kMaxWarps;
+  }
+  if (last_ < kMaxWarps && (among & Bit(last_)) != 0) return last_;
+  if (policy_ == SchedulerPolicy::kGreedyYoungest) {
+    for (uint32_t i = 0; i < num_warps_; ++i) {
+      if ((among & Bit(by_age_[i])) != 0) return by_age_[i];
     }
-    return n;
+  } else {
+    for (uint32_t i = num_warps_; i-- > 0;) {
+      if ((among & Bit(by_age_[i])) != 0) return by_age_[i];
+    }
   }
-  for (uint32_t i = 0; i < num_warps_; ++i) {
-    const uint8_t w = policy_ == SchedulerPolicy::kGreedyYoungest ? by_age_[i] : by_age_[num_warps_ - 1 - i];
-    if ((candidates_ & Bit(w)) != 0 && (n == 0 || w != (*order)[0])) (*order)[n++] = w;
-  }
-  return n;
+  SM89_ASSERT(false, "a candidate that is not a warp of this sub-core");
 }
 
 }  // namespace sm89

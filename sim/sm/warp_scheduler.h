@@ -34,9 +34,11 @@ class WarpScheduler {
 
   bool any_asleep() const { return occupied_ != 0; }
   uint32_t candidates() const { return candidates_; }
-  // Writes the candidates in order of preference; returns how many.
-  uint32_t Order(std::array<uint8_t, kMaxWarps>* order) const;
+  // The preferred one of `among`, a non-empty set of candidates.
+  uint32_t Pick(uint32_t among) const;
   void Issued(uint32_t w) { last_ = w; }
+  // The warp that issued last; kMaxWarps when it has left.
+  uint32_t last() const { return last_; }
 
  private:
   static constexpr uint32_t kWheel = 64;

@@ -1,0 +1,83 @@
+#include "sim/sm/instruction_cache.h"
+
+#include <algorithm>
+
+namespace sm89 {
+namespace {
+
+uint32_t SetsOf(uint32_t kib, uint32_t ways) {
+  return std::max<uint32_t>(kib * 1024 / kCodeLineBytes / ways, 1);
+}
+
+}  // namespace
+
+InstructionL1::InstructionL1(const FrontEndConfig& config)
+    : config_(config), tags_(SetsOf(config.l1_kib, config.l1_ways), config.l1_ways) {}
+
+Cycle InstructionL1::Request(uint64_t line, Cycle now, SmStats* stats) {
+  const Cycle start = std::max(now, port_free_);
+  port_free_ = start + 1;
+  if (const Cycle* ready = tags_.Find(line)) return std::max(start, *ready) + config_.l0_miss_cycles;
+  ++stats->icache_l1_misses;
+  // One line an interval from below; prefetches queue behind demand in the order of their requests.
+  const Cycle below = std::max(start, below_free_);
+  below_free_ = below + config_.l1_fill_interval_cycles;
+  const Cycle ready = below + config_.l1_miss_cycles;
+  tags_.Insert(line, ready);
+  return ready + config_.l0_miss_cycles;
+}
+
+InstructionL0::InstructionL0(const FrontEndConfig& config, InstructionL1* l1)
+    : config_(config),
+      l1_(l1),
+      tags_(SetsOf(config.l0_kib, config.l0_ways), config.l0_ways),
+      ready_(std::max<uint32_t>(config.stream_buffer_lines, 1)) {}
+
+void InstructionL0::Clear() {
+  tags_.Clear();
+  count_ = 0;
+}
+
+// Lines enter one at a time.
+Cycle InstructionL0::Arrive(Cycle back) {
+  const Cycle ready = std::max(back, fill_free_);
+  fill_free_ = ready + config_.l0_fill_interval_cycles;
+  return ready;
+}
+
+void InstructionL0::Prefetch(Cycle now, SmStats* stats) {
+  while (count_ < config_.stream_buffer_lines) {
+    const Cycle at = std::max(now, prefetch_free_);
+    prefetch_free_ = at + 1;
+    ready_[(head_ + count_) % ready_.size()] = Arrive(l1_->Request(head_line_ + count_, at, stats));
+    ++count_;
+  }
+}
+
+Cycle InstructionL0::Fetch(uint64_t line, Cycle now, SmStats* stats) {
+  if (config_.perfect_icache) return now;
+  ++stats->icache_l0_accesses;
+  if (const Cycle* ready = tags_.Find(line)) return std::max(now, *ready);
+  ++stats->icache_l0_misses;
+  Cycle ready = 0;
+  if (count_ != 0 && line == head_line_) {
+    ++stats->icache_prefetch_hits;
+    ready = std::max(now, ready_[head_]);
+    head_ = (head_ + 1) % static_cast<uint32_t>(ready_.size());
+    --count_;
+    ++head_line_;
+  } else {
+    // Another stream: what was prefetched is dropped.
+    ready = Arrive(l1_->Request(line, now, stats));
+    count_ = 0;
+    head_line_ = line + 1;
+    prefetch_free_ = std::max(prefetch_free_, now + 1);
+  }
+  tags_.Insert(line, ready);
+  // A stream that begins with a line absent from L1 waits for that line first (H200: the line behind a cold
+  // one comes a whole miss later).
+  Prefetch(std::max(now + 1, ready - std::min<Cycle>(ready, config_.l0_miss_cycles)), stats);
+  return ready;
+}
+
+}  // namespace sm89

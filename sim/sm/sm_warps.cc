@@ -1,0 +1,235 @@
+// A warp between two issues: the next instruction's way into the buffer, what it waits for, and the events
+// that end the wait.
+#include <algorithm>
+
+#include "sim/base/assert.h"
+#include "sim/sm/sm.h"
+
+namespace sm89 {
+namespace {
+
+constexpr uint32_t kInstructionBytes = 16;
+
+}  // namespace
+
+void Sm::SetNext(uint32_t slot, bool present) {
+  SubCore& sub = subs_[SubOf(slot)];
+  const uint32_t bit = uint32_t{1} << IndexInSub(slot);
+  const SmInst& inst = warps_[slot].inst();
+  uint32_t& pipe = sub.next_pipe[static_cast<size_t>(inst.pipe)];
+  pipe = present ? pipe | bit : pipe & ~bit;
+  if (inst.path == IssuePath::kMemory) {
+    sub.next_memory = present ? sub.next_memory | bit : sub.next_memory & ~bit;
+  }
+}
+
+// The L0 is asked once a line, when the buffer has an entry for the line's first instruction: as soon as the
+// instruction that many places ahead has issued.
+Cycle Sm::FetchNext(Warp* warp, SubCore* sub, uint32_t previous_pc, Cycle now) {
+  const uint32_t pc = warp->inst().pc;
+  const uint64_t line = (warp->code->code_base + pc) / kCodeLineBytes;
+  const FrontEndConfig& front = config_.front;
+  const bool start = previous_pc == ~0u;
+  const bool redirect = !start && pc != previous_pc + kInstructionBytes;
+  if (!start && !redirect && line == warp->code_line) return now;
+  warp->code_line = line;
+  Cycle at = warp->fetch_floor;
+  if (redirect) {
+    at = now + std::max(front.branch_redirect_cycles, front.fetch_decode_cycles) - front.fetch_decode_cycles;
+    warp->fetch_floor = at;
+  } else if (warp->issued >= front.ibuffer_entries) {
+    at = std::max(at, warp->issued_at[(warp->issued - front.ibuffer_entries) % kMaxIbuffer] + 1);
+  }
+  return sub->instructions.Fetch(line, at, &warp->stats->sm) + front.fetch_decode_cycles;
+}
+
+void Sm::Advance(uint32_t slot, Cycle now, Cycle earliest, WarpState reason) {
+  Warp& warp = warps_[slot];
+  SubCore& sub = subs_[SubOf(slot)];
+  const uint32_t previous_pc = warp.inst().pc;
+  const bool at_barrier = warp.inst().control == ControlOp::kBarrier && warp.next.mask != 0;
+  SetNext(slot, false);
+  SetState(&warp, WarpState::kNotSelected, now + 1);
+  warp.issued_at[warp.issued++ % kMaxIbuffer] = now;
+  warp.constant_ready = false;
+  warp.has_next = warp.cursor->Next(&warp.next);
+  if (warp.has_next) {
+    if (warp.profile != nullptr) warp.profile_row = &warp.profile[warp.next.static_id];
+    SetNext(slot, true);
+    const Cycle fetched = FetchNext(&warp, &sub, previous_pc, now);
+    if (fetched > earliest) {
+      earliest = fetched;
+      const bool redirect = warp.inst().pc != previous_pc + kInstructionBytes;
+      const bool hit = fetched <= now + config_.front.branch_redirect_cycles;
+      reason = redirect && hit ? WarpState::kBranchResolving : WarpState::kNoInstruction;
+    }
+  } else {
+    trace_status_.Update(warp.cursor->status());
+  }
+  warp.hold_until = earliest;
+  warp.hold_reason = reason;
+  const uint32_t cta = warp.cta;
+  const uint32_t barrier = warp.barrier;
+  Reschedule(slot, now + 1);
+  if (at_barrier) CheckBarrier(cta, barrier, now + 1);
+}
+
+void Sm::SleepUntil(uint32_t slot, Cycle from, Cycle wake) {
+  Warp& warp = warps_[slot];
+  warp.blocked = Blocked::kNo;
+  warp.candidate_since = wake;
+  if (warp.state != WarpState::kNotSelected) {
+    SetState(&warp, WarpState::kNotSelected, std::max(from, warp.since));
+  }
+  subs_[SubOf(slot)].scheduler.Sleep(IndexInSub(slot), from - 1, wake);
+  Touch(SubOf(slot), wake);
+}
+
+void Sm::Reschedule(uint32_t slot, Cycle from) {
+  Warp& warp = warps_[slot];
+  if (warp.at_barrier) return Block(slot, Blocked::kBarrier, WarpState::kBarrier, from);
+  if (!warp.has_next) {
+    const bool busy = warp.pending_loads != 0 || warp.pending_stores != 0 || warp.pending_events != 0;
+    if (busy) return Block(slot, Blocked::kDrain, WarpState::kDrain, from);
+    return FinishWarp(slot, std::max(from, warp.since));
+  }
+  if (warp.wait_stores && warp.pending_stores != 0) {
+    return Block(slot, Blocked::kStores, WarpState::kMembar, from);
+  }
+  warp.wait_stores = false;
+  const SmInst& inst = warp.inst();
+  const Cycle wake = std::max(warp.hold_until, from);
+  uint8_t wait = inst.bits.wait_mask;
+  if (inst.control == ControlOp::kDepbar) {
+    wait |= inst.depbar_mask;
+    const bool named = inst.depbar_counter < kNumDependenceCounters;
+    const auto allowed = static_cast<uint64_t>(std::max<int64_t>(inst.immediate, 0));
+    if (named && warp.counters.Value(inst.depbar_counter, wake) > allowed) {
+      const auto bit = static_cast<uint8_t>(1u << inst.depbar_counter);
+      return Block(slot, Blocked::kCounters, warp.counters.Reason(bit), from);
+    }
+  }
+  if (const uint8_t pending = warp.counters.Pending(wait, wake); pending != 0) {
+    return Block(slot, Blocked::kCounters, warp.counters.Reason(pending), from);
+  }
+  if (inst.control == ControlOp::kLdgDepbar && !warp.groups.CanClose()) {
+    return Block(slot, Blocked::kGroups, WarpState::kLongScoreboard, from);
+  }
+  SleepUntil(slot, from, wake);
+}
+
+void Sm::CheckBarrier(uint32_t cta_index, uint32_t index, Cycle from) {
+  Cta& cta = ctas_[cta_index];
+  if (!cta.active) return;
+  const Barrier& barrier = cta.barriers[index];
+  const uint32_t expected = barrier.expected != 0 ? barrier.expected : cta.live_warps;
+  if (barrier.arrived != 0 && barrier.arrived >= expected) ReleaseBarrier(cta_index, index, from);
+}
+
+void Sm::ReleaseBarrier(uint32_t cta_index, uint32_t index, Cycle from) {
+  Cta& cta = ctas_[cta_index];
+  cta.barriers[index] = {};
+  // Releasing may end warps and so the CTA: walk a copy of the slots.
+  const std::vector<uint32_t> slots = cta.warps;
+  for (const uint32_t slot : slots) {
+    Warp& warp = warps_[slot];
+    if (warp.active && warp.cta == cta_index && warp.barrier == index) warp.arrived = false;
+  }
+  for (const uint32_t slot : slots) {
+    Warp& warp = warps_[slot];
+    if (!warp.active || warp.cta != cta_index || !warp.at_barrier || warp.barrier != index) continue;
+    warp.at_barrier = false;
+    const Cycle open = std::max(from - 1, barrier_free_) + config_.l1.barrier_cycles;
+    if (open > warp.hold_until) {
+      SetState(&warp, WarpState::kBarrier, std::max(from, warp.since));
+      warp.hold_until = open;
+      warp.hold_reason = WarpState::kBarrier;
+    }
+    Reschedule(slot, from);
+  }
+}
+
+void Sm::PushCounter(uint32_t slot, uint32_t counter, Cycle at) {
+  ++warps_[slot].pending_events;
+  local_events_.Push(
+      at, {static_cast<uint16_t>(slot), EventKind::kCounter, static_cast<uint8_t>(counter), 0});
+}
+
+void Sm::LowerCounter(uint32_t slot, uint32_t counter, Cycle now) {
+  Warp& warp = warps_[slot];
+  const bool zero = warp.counters.Lower(counter);
+  if (warp.blocked != Blocked::kCounters) return;
+  if (zero || warp.inst().control == ControlOp::kDepbar) Reschedule(slot, now);
+}
+
+void Sm::Handle(const LocalEvent& event, Cycle now) {
+  Warp& warp = warps_[event.warp];
+  SM89_ASSERT(warp.active, "an event of a warp that has ended");
+  if (event.kind == EventKind::kCounter) {
+    --warp.pending_events;
+    LowerCounter(event.warp, event.counter, now);
+  } else {
+    SM89_ASSERT(warp.pending_loads > 0, "an async copy without its warp");
+    --warp.pending_loads;
+    warp.groups.Complete(event.group);
+    FinishGroups(event.warp, now);
+    if (warp.blocked == Blocked::kGroups) Reschedule(event.warp, now);
+  }
+  if (warp.blocked == Blocked::kDrain) Reschedule(event.warp, now);
+}
+
+void Sm::FinishGroups(uint32_t slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  uint8_t counter = 0;
+  while (warp.groups.TakeDone(&counter)) {
+    if (counter >= kNumDependenceCounters) continue;
+    // The counter is raised a cycle after its LDGDEPBAR has issued: it falls as an event.
+    PushCounter(slot, counter, now + 2);
+  }
+}
+
+void Sm::Deliver(const MemReply& reply, Cycle now) {
+  completions_.clear();
+  lsu_.HandleReply(reply, &completions_);
+  for (const Completion& done : completions_) {
+    const uint32_t slot = done.owner.warp;
+    Warp& warp = warps_[slot];
+    SM89_ASSERT(warp.active, "a completion for a warp that has ended");
+    if (done.store_ack) {
+      SM89_ASSERT(warp.pending_stores > 0, "stores under way");
+      --warp.pending_stores;
+      if (warp.blocked == Blocked::kStores && warp.pending_stores == 0) Reschedule(slot, now);
+    } else if (done.owner.op == MemOp::kLoadToShared) {
+      ScheduleAsyncCopy(slot, done.owner.group, done.ready);
+      if (done.owner.counter < kNumDependenceCounters) PushCounter(slot, done.owner.counter, done.ready);
+      continue;
+    } else {
+      SM89_ASSERT(warp.pending_loads > 0, "loads under way");
+      --warp.pending_loads;
+      if (done.owner.counter < kNumDependenceCounters) {
+        const Cycle ready = subs_[SubOf(slot)].registers.WriteBack(done.owner.result, done.ready);
+        PushCounter(slot, done.owner.counter, std::max(ready, now + 1));
+      }
+    }
+    if (warp.blocked == Blocked::kDrain) Reschedule(slot, now);
+  }
+  // Room in the MSHRs or write buffers: whoever fits tries again, in the order of arrival.
+  std::erase_if(lsu_blocked_, [&](uint32_t slot) {
+    Warp& warp = warps_[slot];
+    if (!lsu_.HasRoomFor(warp.inst(), warp.lines_needed)) return false;
+    warp.blocked = Blocked::kNo;
+    warp.candidate_since = now;
+    SetState(&warp, WarpState::kNotSelected, now);
+    BecomeCandidate(slot, now);
+    Touch(SubOf(slot), now);
+    return true;
+  });
+}
+
+void Sm::ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded) {
+  const Cycle to_shared = config_.l1.ldgsts_latency_cycles -
+                          std::min(config_.l1.ldgsts_latency_cycles, config_.l1.latency_cycles);
+  local_events_.Push(loaded + to_shared, {static_cast<uint16_t>(slot), EventKind::kAsyncCopy, 0, group});
+}
+
+}  // namespace sm89
