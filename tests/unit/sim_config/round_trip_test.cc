@@ -173,7 +173,7 @@ TEST(Digest, OfThePresetIsKnown) {
   const auto config = LoadConfig("RTX4090", {}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   // Changes with every default, setting and name: results cached under the old value are then not used.
-  EXPECT_EQ(config->digest, "6db5f93d07ab11ec9a96e84ca9f960e440bed845027d9dca2db1ceaa1cc7df94");
+  EXPECT_EQ(config->digest, "d2686866668228fdf33506b69515eb406b53068ed1f3482ec7b9b0c41959b444");
 }
 
 TEST(Digest, DependsOnValuesOnly) {
