@@ -253,7 +253,10 @@ absl::Status Writer::EndCta() {
       piece.push_back({warp.warp, warp.instructions - done[w], &warp.segments[s]});
     }
     chunk_.AddPiece(static_cast<uint32_t>(kernels_.size()), piece, cta_.shapes);
-    if (chunk_.weight() >= kChunkTargetBytes) RETURN_IF_ERROR(FlushChunk());
+    const bool inside = s + 1 < segments;
+    const uint64_t target =
+        inside ? std::min(kChunkTargetBytes, kChunkWarpBytes * cta_.warps.size()) : kChunkTargetBytes;
+    if (chunk_.weight() >= target) RETURN_IF_ERROR(FlushChunk());
   }
   AddRun(segments);
   ++kernel_.record.info.num_ctas;

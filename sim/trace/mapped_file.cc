@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -50,6 +51,18 @@ absl::StatusOr<std::unique_ptr<MappedFile>> MappedFile::Open(const std::string& 
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (address == MAP_FAILED) return FailureFromErrno(path);
   return std::unique_ptr<MappedFile>(new MappedFile({static_cast<const char*>(address), size}));
+}
+
+void MappedFile::Release(std::string_view part) const {
+  if (part.empty()) return;
+  // Linux maps the cached pages around one that is touched, 64 KiB by default: those go, too. A neighbour
+  // that is still wanted is read from the page cache again.
+  constexpr size_t kAround = 64 << 10;
+  const auto begin = static_cast<size_t>(part.data() - bytes_.data());
+  const size_t from = begin / kAround * kAround - (begin < kAround ? 0 : kAround);
+  const size_t to = std::min(begin + part.size() + kAround, bytes_.size());
+  // Only advice: a failure leaves the pages where they are.
+  madvise(const_cast<char*>(bytes_.data()) + from, to - from, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

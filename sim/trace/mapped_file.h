@@ -19,6 +19,9 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::string_view bytes() const { return bytes_; }
+  // `part` of bytes() has been read and will hardly be read again: takes it out of the process's memory. It
+  // stays readable.
+  void Release(std::string_view part) const;
 
  private:
   explicit MappedFile(std::string_view bytes) : bytes_(bytes) {}

@@ -174,6 +174,7 @@ absl::StatusOr<std::shared_ptr<const Chunk>> TraceStore::Load(uint64_t chunk) co
   if (Crc32(stored) != state.entry.crc) return Damage(name, state.offset, "the checksum does not match");
   absl::StatusOr<std::string> raw = Unpack(stored, state.entry.raw_bytes);
   if (!raw.ok()) return Damage(name, state.offset, std::string(Sv(raw.status().message())));
+  file_->Release(stored);
   absl::StatusOr<Chunk> parsed = Chunk::Parse(*std::move(raw), {.pieces = state.entry.pieces,
                                                                 .shapes = state.entry.shapes,
                                                                 .first_shape_id = state.first_shape,
