@@ -24,11 +24,12 @@ Access Strided(LaneMask mask, uint64_t base, int64_t stride) {
   return a;
 }
 
-CoalescedAccess Coalesced(Access a, MemSpace space, uint8_t width, const KernelCode& kernel = {}) {
+CoalescedAccess Coalesced(Access a, MemSpace space, uint8_t width, const KernelCode& kernel = {},
+                          MemOp op = MemOp::kLoad) {
   SmInst code;
   code.unit = ExecUnit::kMem;
   code.space = space;
-  code.mem_op = MemOp::kLoad;
+  code.mem_op = op;
   code.width_bytes = width;
   a.inst.shape = &a.shape;
   CoalescedAccess out;
@@ -127,6 +128,37 @@ TEST(CoalescerTest, SharedPassesFollowTheBanks) {
                             {0, 16, 4}}) {
     EXPECT_EQ(Coalesced(Strided(~0u, 0, c.stride), MemSpace::kShared, c.width).shared_passes, c.passes)
         << "stride " << c.stride << " width " << int{c.width};
+  }
+}
+
+TEST(CoalescerTest, ReadModifyWritesOfOneWordFollowEachOther) {
+  const auto passes = [](int64_t stride, MemOp op) {
+    return Coalesced(Strided(~0u, 0, stride), MemSpace::kShared, 4, {}, op).shared_passes;
+  };
+  EXPECT_EQ(passes(0, MemOp::kStore), 1u);
+  EXPECT_EQ(passes(0, MemOp::kAtomic), 32u);
+  EXPECT_EQ(passes(0, MemOp::kReduction), 32u);
+  EXPECT_EQ(passes(4, MemOp::kAtomic), 1u) << "32 banks";
+  EXPECT_EQ(passes(8, MemOp::kAtomic), 2u);
+}
+
+TEST(CoalescerTest, MatrixLoadsCountTheRowsOfTheirFirstLanes) {
+  SmInst code;
+  code.unit = ExecUnit::kMem;
+  code.space = MemSpace::kShared;
+  code.mem_op = MemOp::kLoadMatrix;
+  code.width_bytes = 16;
+  // 8 rows of 16 bytes a matrix; rows 128 B apart lie in the same four banks.
+  for (const uint32_t matrices : {1u, 2u, 4u}) {
+    for (const auto& [stride, passes] : {std::pair<int64_t, uint32_t>{16, 1}, {144, 1}, {128, 8}, {32, 2}}) {
+      code.matrices = static_cast<uint8_t>(matrices);
+      code.address_lanes = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
+      Access a = Strided(~0u, 0, stride);
+      a.inst.shape = &a.shape;
+      CoalescedAccess out;
+      Coalesce(code, a.inst, {}, {}, &out);
+      EXPECT_EQ(out.shared_passes, passes * matrices) << "x" << matrices << " stride " << stride;
+    }
   }
 }
 

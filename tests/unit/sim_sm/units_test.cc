@@ -10,33 +10,61 @@
 namespace sm89 {
 namespace {
 
-std::vector<uint8_t> OrderOf(const WarpScheduler& scheduler) {
-  std::array<uint8_t, WarpScheduler::kMaxWarps> order;
-  const uint32_t n = scheduler.Order(&order);
-  return {order.begin(), order.begin() + n};
+// Candidates in the order in which the scheduler prefers them.
+std::vector<uint32_t> OrderOf(const WarpScheduler& scheduler) {
+  std::vector<uint32_t> order;
+  for (uint32_t rest = scheduler.candidates(); rest != 0;) {
+    order.push_back(scheduler.Pick(rest));
+    rest &= ~(1u << order.back());
+  }
+  return order;
 }
 
-TEST(WarpSchedulerTest, GreedyThenYoungest) {
-  WarpScheduler s(SchedulerPolicy::kGreedyYoungest);
+WarpScheduler FourCandidates(SchedulerPolicy policy) {
+  WarpScheduler s(policy);
   for (uint32_t w = 0; w < 4; ++w) {
     s.Add(w);
     s.MakeCandidate(w);
   }
-  EXPECT_EQ(OrderOf(s), (std::vector<uint8_t>{3, 2, 1, 0}));
+  return s;
+}
+
+TEST(WarpSchedulerTest, GreedyThenYoungest) {
+  WarpScheduler s = FourCandidates(SchedulerPolicy::kGreedyYoungest);
+  EXPECT_EQ(OrderOf(s), (std::vector<uint32_t>{3, 2, 1, 0}));
   s.Issued(1);
-  EXPECT_EQ(OrderOf(s), (std::vector<uint8_t>{1, 3, 2, 0}));
+  EXPECT_EQ(OrderOf(s), (std::vector<uint32_t>{1, 3, 2, 0}));
   s.Block(1);
-  EXPECT_EQ(OrderOf(s), (std::vector<uint8_t>{3, 2, 0}));
+  EXPECT_EQ(OrderOf(s), (std::vector<uint32_t>{3, 2, 0}));
+}
+
+TEST(WarpSchedulerTest, AgeIsTheOrderOfArrivalNotTheSlot) {
+  WarpScheduler s = FourCandidates(SchedulerPolicy::kGreedyYoungest);
+  s.Remove(0);
+  s.Add(0);
+  s.MakeCandidate(0);
+  EXPECT_EQ(OrderOf(s), (std::vector<uint32_t>{0, 3, 2, 1}));
+}
+
+TEST(WarpSchedulerTest, TheLastWarpIsForgottenWhenItLeaves) {
+  WarpScheduler s = FourCandidates(SchedulerPolicy::kGreedyYoungest);
+  s.Issued(1);
+  s.Remove(1);
+  EXPECT_EQ(s.last(), WarpScheduler::kMaxWarps);
+  EXPECT_EQ(OrderOf(s), (std::vector<uint32_t>{3, 2, 0}));
+}
+
+TEST(WarpSchedulerTest, GreedyThenOldest) {
+  WarpScheduler s = FourCandidates(SchedulerPolicy::kGreedyOldest);
+  EXPECT_EQ(OrderOf(s), (std::vector<uint32_t>{0, 1, 2, 3}));
+  s.Issued(2);
+  EXPECT_EQ(OrderOf(s), (std::vector<uint32_t>{2, 0, 1, 3}));
 }
 
 TEST(WarpSchedulerTest, RoundRobinBeginsBehindTheLast) {
-  WarpScheduler s(SchedulerPolicy::kRoundRobin);
-  for (uint32_t w = 0; w < 3; ++w) {
-    s.Add(w);
-    s.MakeCandidate(w);
-  }
+  WarpScheduler s = FourCandidates(SchedulerPolicy::kRoundRobin);
   s.Issued(0);
-  EXPECT_EQ(OrderOf(s), (std::vector<uint8_t>{1, 2, 0}));
+  EXPECT_EQ(OrderOf(s), (std::vector<uint32_t>{1, 2, 3, 0}));
 }
 
 TEST(WarpSchedulerTest, SleepersWakeAtTheirCycleAlsoBeyondTheWheel) {
@@ -58,43 +86,69 @@ TEST(WarpSchedulerTest, SleepersWakeAtTheirCycleAlsoBeyondTheWheel) {
   EXPECT_EQ(now, 1103u);
 }
 
-SmInst OnUnit(ExecUnit unit, uint16_t interval) {
+SmInst OnPipe(Pipe pipe, uint16_t interval) {
   SmInst inst;
-  inst.unit = unit;
+  inst.pipe = pipe;
   inst.interval_cycles = interval;
   return inst;
 }
 
+TEST(BusyTimeTest, ClosedCyclesAreThoseInWhichOthersAreTurnedAway) {
+  BusyTime busy;
+  busy.OccupyUntil(10, 14);  // closed in 11, 12, 13
+  EXPECT_EQ(busy.free(), 14u);
+  EXPECT_EQ(busy.ClosedBefore(11), 0u);
+  EXPECT_EQ(busy.ClosedBefore(13), 2u);
+  EXPECT_EQ(busy.ClosedBefore(14), 3u);
+  EXPECT_EQ(busy.ClosedBefore(100), 3u);
+  busy.OccupyUntil(20, 21);  // free again in the next cycle: turns nobody away
+  EXPECT_EQ(busy.ClosedBefore(100), 3u);
+}
+
+TEST(BusyTimeTest, OverlappingReservationsCountOnce) {
+  BusyTime busy;
+  busy.OccupyUntil(10, 18);
+  busy.OccupyUntil(12, 20);
+  busy.OccupyUntil(13, 15);
+  EXPECT_EQ(busy.free(), 20u);
+  EXPECT_EQ(busy.ClosedBefore(100), 9u) << "11 .. 19";
+}
+
 TEST(ExecUnitsTest, TwoHalfPipesTakeTwoFp32InARowThenWait) {
-  Cycle fp64 = 0;
+  BusyTime fp64;
   ExecUnits units(&fp64);
   SmStats stats;
-  const SmInst ffma = OnUnit(ExecUnit::kFp32, 2);
-  EXPECT_EQ(units.EarliestIssue(ffma, 10), 10u);
+  const SmInst ffma = OnPipe(Pipe::kEither, 2);
   units.Reserve(ffma, 10, &stats);
-  EXPECT_EQ(units.EarliestIssue(ffma, 11), 11u) << "the second half-pipe";
+  EXPECT_LE(units.Of(Pipe::kEither).free(), 11u) << "the second half-pipe";
   units.Reserve(ffma, 11, &stats);
-  EXPECT_EQ(units.EarliestIssue(ffma, 11), 12u);
+  EXPECT_EQ(units.Of(Pipe::kFma).free(), 12u);
+  EXPECT_EQ(units.Of(Pipe::kAlu).free(), 13u);
+  EXPECT_EQ(units.Of(Pipe::kEither).free(), 12u);
 }
 
 TEST(ExecUnitsTest, IntegerUsesOnlyTheSharedHalf) {
-  Cycle fp64 = 0;
+  BusyTime fp64;
   ExecUnits units(&fp64);
   SmStats stats;
-  const SmInst iadd = OnUnit(ExecUnit::kInt, 2);
-  units.Reserve(iadd, 10, &stats);
-  EXPECT_EQ(units.EarliestIssue(iadd, 11), 12u);
-  EXPECT_EQ(units.EarliestIssue(OnUnit(ExecUnit::kImad, 2), 11), 11u);
+  units.Reserve(OnPipe(Pipe::kAlu, 2), 10, &stats);
+  EXPECT_EQ(units.Of(Pipe::kAlu).free(), 12u);
+  EXPECT_LE(units.Of(Pipe::kFma).free(), 11u);
+  EXPECT_LE(units.Of(Pipe::kEither).free(), 11u);
 }
 
-TEST(ExecUnitsTest, Fp64IsSharedByTheSubCores) {
-  Cycle fp64 = 0;
+TEST(ExecUnitsTest, Fp64IsSharedByTheSubCoresOrTheirOwn) {
+  BusyTime fp64;
   ExecUnits a(&fp64);
   const ExecUnits b(&fp64);
   SmStats stats;
-  const SmInst dfma = OnUnit(ExecUnit::kFp64, 16);
-  a.Reserve(dfma, 10, &stats);
-  EXPECT_EQ(b.EarliestIssue(dfma, 11), 26u);
+  a.Reserve(OnPipe(Pipe::kFp64, 16), 10, &stats);
+  EXPECT_EQ(b.Of(Pipe::kFp64).free(), 26u);
+  ExecUnits own(nullptr);
+  const ExecUnits other(nullptr);
+  own.Reserve(OnPipe(Pipe::kFp64, 2), 10, &stats);
+  EXPECT_EQ(own.Of(Pipe::kFp64).free(), 12u);
+  EXPECT_EQ(other.Of(Pipe::kFp64).free(), 0u);
 }
 
 TEST(TensorTest, IntervalsGiveThePeakRatesOfTheWhitepaper) {
@@ -136,33 +190,75 @@ TEST(L1CacheTest, WithoutWaysNothingStays) {
   EXPECT_EQ(cache.Touch(1), 0);
 }
 
-TEST(AsyncCopyGroupsTest, DepbarWaitsForAllButTheLastClosed) {
+TEST(AsyncCopyGroupsTest, CountersFallOldestGroupFirst) {
   AsyncCopyGroups groups;
   groups.Add();
-  groups.Close();  // group 0
+  groups.Close(0);  // group 0
   groups.Add();
   groups.Add();
-  groups.Close();  // group 1
-  EXPECT_FALSE(groups.Drained(0));
-  EXPECT_FALSE(groups.Drained(1));
-  EXPECT_TRUE(groups.Drained(2));
+  groups.Close(3);  // group 1
+  uint8_t counter = 7;
+  EXPECT_FALSE(groups.TakeDone(&counter));
+  groups.Complete(1);
+  groups.Complete(1);
+  EXPECT_FALSE(groups.TakeDone(&counter)) << "the older group is under way";
   groups.Complete(0);
-  EXPECT_TRUE(groups.Drained(1));
-  EXPECT_FALSE(groups.Drained(0));
-  groups.Complete(1);
-  EXPECT_FALSE(groups.Drained(0));
-  groups.Complete(1);
-  EXPECT_TRUE(groups.Drained(0));
+  ASSERT_TRUE(groups.TakeDone(&counter));
+  EXPECT_EQ(counter, 0);
+  ASSERT_TRUE(groups.TakeDone(&counter));
+  EXPECT_EQ(counter, 3);
+  EXPECT_FALSE(groups.TakeDone(&counter)) << "no further group is closed";
 }
 
-TEST(AsyncCopyGroupsTest, OutOfOrderCompletionHoldsTheOlderBack) {
+TEST(AsyncCopyGroupsTest, AnOpenGroupIsNeverDone) {
   AsyncCopyGroups groups;
+  uint8_t counter = 7;
   groups.Add();
-  groups.Close();
-  groups.Add();
-  groups.Close();
-  groups.Complete(1);
-  EXPECT_FALSE(groups.Drained(1));
+  groups.Complete(0);
+  EXPECT_FALSE(groups.TakeDone(&counter));
+  groups.Close(2);
+  ASSERT_TRUE(groups.TakeDone(&counter));
+  EXPECT_EQ(counter, 2);
+}
+
+TEST(AsyncCopyGroupsTest, RoomForSixtyThreeClosedGroups) {
+  AsyncCopyGroups groups;
+  uint32_t closed = 0;
+  while (groups.CanClose()) {
+    groups.Close(0);
+    ++closed;
+  }
+  EXPECT_EQ(closed, 63u);
+  uint8_t counter = 0;
+  ASSERT_TRUE(groups.TakeDone(&counter)) << "an empty group is complete";
+  EXPECT_TRUE(groups.CanClose());
+}
+
+TEST(DependenceCountersTest, ARaiseIsSeenFromTheSecondCycleOn) {
+  DependenceCounters counters;
+  counters.Raise(2, 100, WarpState::kLongScoreboard);
+  EXPECT_EQ(counters.Pending(0b100, 101), 0) << "Control raises it one cycle behind the issue";
+  EXPECT_EQ(counters.Value(2, 101), 0u);
+  EXPECT_EQ(counters.Pending(0b100, 102), 0b100);
+  EXPECT_EQ(counters.Value(2, 102), 1u);
+  counters.Raise(2, 104, WarpState::kLongScoreboard);
+  EXPECT_EQ(counters.Pending(0b100, 105), 0b100) << "the first producer is seen";
+  EXPECT_EQ(counters.Value(2, 105), 1u);
+  EXPECT_FALSE(counters.Lower(2));
+  EXPECT_TRUE(counters.Lower(2));
+  EXPECT_EQ(counters.Pending(0b111111, 200), 0);
+}
+
+TEST(DependenceCountersTest, OneInstructionRaisesTwoAndSixtyThreeFit) {
+  DependenceCounters counters;
+  counters.Raise(0, 10, WarpState::kShortScoreboard);
+  counters.Raise(5, 10, WarpState::kLongScoreboard);
+  EXPECT_EQ(counters.Pending(0b100001, 11), 0);
+  EXPECT_EQ(counters.Pending(0b100001, 12), 0b100001);
+  EXPECT_EQ(counters.Reason(0b100000), WarpState::kLongScoreboard);
+  for (Cycle c = 20; counters.Value(5, c + 2) < 63; ++c) counters.Raise(5, c, WarpState::kLongScoreboard);
+  for (int i = 0; i < 62; ++i) EXPECT_FALSE(counters.Lower(5));
+  EXPECT_TRUE(counters.Lower(5));
 }
 
 }  // namespace
