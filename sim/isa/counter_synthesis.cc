@@ -31,9 +31,18 @@ void AddRange(const RegRange& range, RegisterSet* set) {
 }
 
 // Instructions whose results come in the order of issue: waiting for a later one covers the earlier ones.
-bool ReturnsInOrder(const DecodedInst& inst) {
-  return inst.space == MemSpace::kShared &&
-         (inst.mem_op == MemOp::kLoad || inst.mem_op == MemOp::kLoadMatrix);
+enum class ResultOrder : uint8_t { kUnordered, kSharedLoads, kFp64, kSfu };
+ResultOrder ResultOrderOf(const DecodedInst& inst) {
+  const bool load = inst.mem_op == MemOp::kLoad || inst.mem_op == MemOp::kLoadMatrix;
+  if (inst.space == MemSpace::kShared && load) return ResultOrder::kSharedLoads;
+  if (inst.unit == ExecUnit::kFp64) return ResultOrder::kFp64;
+  const bool mufu = inst.unit == ExecUnit::kSfu && inst.timing == TimingClass::kUnit;
+  return mufu ? ResultOrder::kSfu : ResultOrder::kUnordered;
+}
+
+// The memory pipeline reads its operands in the order of issue.
+bool ReadsInOrder(const DecodedInst& inst) {
+  return inst.unit == ExecUnit::kMem && inst.space == MemSpace::kShared;
 }
 
 class CounterSynthesis {
@@ -108,31 +117,39 @@ class CounterSynthesis {
 
   bool Conflicts(EventId event, uint32_t node) const {
     if (!IsRead(event)) return (Registers(event) & access_[node].touched).any();
-    // The memory pipeline takes its operands in order, and returns what it loads later still.
-    const bool both_address =
-        nodes_[NodeOf(event)].inst->dep == DepClass::kAddress && nodes_[node].inst->dep == DepClass::kAddress;
-    return !both_address && (Registers(event) & access_[node].written).any();
+    // A unit that works in order has read the older one's sources before it has the younger one's result.
+    const DecodedInst& older = *nodes_[NodeOf(event)].inst;
+    const DecodedInst& younger = *nodes_[node].inst;
+    const ResultOrder order = ResultOrderOf(older);
+    if (order != ResultOrder::kUnordered && order == ResultOrderOf(younger)) return false;
+    return (Registers(event) & access_[node].written).any();
   }
 
   // Takes off what the end of `done` proves to have ended.
   void Retire(EventId done, std::vector<EventId>* pending) const {
     const uint32_t node = NodeOf(done);
-    const bool in_order = !IsRead(done) && ReturnsInOrder(*nodes_[node].inst);
+    const ResultOrder order = IsRead(done) ? ResultOrder::kUnordered : ResultOrderOf(*nodes_[node].inst);
+    const bool reads_in_order = ReadsInOrder(*nodes_[node].inst);
     std::erase_if(*pending, [&](EventId event) {
       const uint32_t other = NodeOf(event);
       if (event == done || (!IsRead(done) && other == node)) return true;
-      return in_order && other < node && nodes_[other].block == nodes_[node].block &&
-             ReturnsInOrder(*nodes_[other].inst);
+      if (other >= node || nodes_[other].block != nodes_[node].block) return false;
+      if (order != ResultOrder::kUnordered && ResultOrderOf(*nodes_[other].inst) == order) return true;
+      return IsRead(event) && reads_in_order && ReadsInOrder(*nodes_[other].inst);
     });
   }
 
-  // Events in conflict with `node`, latest first; `act` may take events off.
+  // Events in conflict with `node`, results before readings (an instruction that has ended has read), the
+  // latest first; `act` may take events off.
   template <typename Act>
   void ForConflicts(uint32_t node, std::vector<EventId>* pending, const Act& act) {
     if (pending->empty() || access_[node].touched.none()) return;
-    for (size_t i = pending->size(); i-- > 0;) {
-      if (i >= pending->size()) continue;
-      if (Conflicts((*pending)[i], node)) act((*pending)[i]);
+    for (const bool read : {false, true}) {
+      for (size_t i = pending->size(); i-- > 0;) {
+        if (i >= pending->size()) continue;
+        const EventId event = (*pending)[i];
+        if (IsRead(event) == read && Conflicts(event, node)) act(event);
+      }
     }
   }
 

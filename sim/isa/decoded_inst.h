@@ -149,6 +149,7 @@ enum class IssueRule : uint8_t {
   kVote,          // VOTE: reads its predicate as late as a guard is read
   kReconverge,    // BSYNC
   kErrorBarrier,  // ERRBAR
+  kNop,
 };
 
 // Operands of a decoded instruction, which machine code names in full: predicates, the guard and uniform

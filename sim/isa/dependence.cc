@@ -18,7 +18,8 @@ constexpr Row kAluRow{4, 5, 5, 6, 7, 7, 4, 5};
 constexpr Row kFmaRow{5, 4, 5, 6, 7, 7, 4, 5};  // IMAD.WIDE too, but for the next IMAD.WIDE
 constexpr Row kHalfRow{5, 5, 4, 6, 7, 7, 4, 5};
 constexpr Row kPairRow{6, 6, 6, 6, 7, 7, 4, 5};
-constexpr Row kFp64Row{10, 10, 10, 6, 11, 11, 6, 7};
+constexpr Row kFp64Row{10, 10, 10, 8, 11, 11, 6, 7};        // of a sub-core, as in sm_90 code
+constexpr Row kSharedFp64Row{10, 10, 10, 6, 11, 11, 6, 7};  // of the SM, besides its counter
 constexpr Row kMma8x8Row{13, 13, 13, 13, 14, 13, 11, 12};
 constexpr Row kMmaShortRow{16, 16, 16, 16, 17, 16, 14, 15};
 constexpr Row kMmaLongRow{24, 24, 24, 24, 25, 24, 22, 23};
@@ -42,6 +43,8 @@ const Row& RowOf(const DecodedInst& writer) {
       return kPairRow;
     case DepClass::kFp64:
       return kFp64Row;
+    case DepClass::kDecoupled:
+      return kSharedFp64Row;
     case DepClass::kMmaShort:
       return writer.tensor.m == 8 ? kMma8x8Row : kMmaShortRow;
     case DepClass::kMmaLong:
@@ -100,7 +103,7 @@ bool ReadsLate(const DecodedInst& reader, ReadKind kind) {
 }
 
 int PredicateCycles(const DecodedInst& writer, const DecodedInst& reader, ReadKind kind) {
-  if (ReadsLate(reader, kind)) return writer.dep == DepClass::kFp64 ? kFp64GuardCycles : kGuardCycles;
+  if (ReadsLate(reader, kind)) return writer.unit == ExecUnit::kFp64 ? kFp64GuardCycles : kGuardCycles;
   return RowOf(writer)[ReaderOf(reader, kind)];
 }
 
@@ -112,7 +115,8 @@ int UniformPredicateCycles(const DecodedInst& reader, ReadKind kind) {
 }  // namespace
 
 int DependenceCycles(const DecodedInst& writer, const DecodedInst& reader, RegFile file, ReadKind kind) {
-  if (HasVariableLatency(writer.dep)) return kCounterVisibleCycles;
+  // ptxas keeps FP64 results of the shared unit apart by the fixed distance besides counting them.
+  if (HasVariableLatency(writer.dep) && writer.unit != ExecUnit::kFp64) return kCounterVisibleCycles;
   switch (file) {
     case RegFile::kGeneral:
       if (writer.dep == DepClass::kImadWide && reader.dep == DepClass::kImadWide) return kWideToWideCycles;
@@ -191,6 +195,7 @@ int SpacingCycles(const DecodedInst& inst) {
 }
 
 int MinStallCycles(const DecodedInst& inst, const DecodedInst* next) {
+  if (inst.mem_op == MemOp::kCacheControl) return 5;
   switch (inst.control) {
     case ControlOp::kExit:
     case ControlOp::kBranch:
@@ -208,8 +213,10 @@ int MinStallCycles(const DecodedInst& inst, const DecodedInst* next) {
     case ControlOp::kDepbar:
       return 4;
     default:
-      return inst.rule == IssueRule::kReconverge ? 5 : 1;
+      break;
   }
+  if (inst.rule == IssueRule::kNop) return 6;  // as __syncwarp leaves it
+  return inst.rule == IssueRule::kReconverge ? 5 : 1;
 }
 
 }  // namespace sm89

@@ -111,6 +111,7 @@ TimingClass TimingClassOf(const OpcodeRow& row) {
 IssueRule IssueRuleOf(const OpcodeRow& row) {
   if (row.mnemonic == "VOTE") return IssueRule::kVote;
   if (row.mnemonic == "BSYNC") return IssueRule::kReconverge;
+  if (row.mnemonic == "NOP") return IssueRule::kNop;
   return row.mnemonic == "ERRBAR" ? IssueRule::kErrorBarrier : IssueRule::kNone;
 }
 

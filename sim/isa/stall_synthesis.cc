@@ -27,7 +27,11 @@ struct Issued {
 class StallSynthesis {
  public:
   StallSynthesis(const SynthGraph& graph, SynthBits* bits)
-      : graph_(graph), nodes_(graph.nodes), bits_(*bits), exits_(graph.blocks.size()) {}
+      : graph_(graph),
+        nodes_(graph.nodes),
+        bits_(*bits),
+        exits_(graph.blocks.size()),
+        pipe_waits_(graph.blocks.size()) {}
 
   void Run() {
     for (uint32_t n = 0; n < nodes_.size(); ++n) {
@@ -105,14 +109,27 @@ class StallSynthesis {
       for (const Issued& issued : exits_[p]) {
         missing = std::max(missing, Needed(issued.node, head, false) - issued.elapsed_cycles);
       }
+      missing = std::max(missing, pipe_waits_[p][static_cast<size_t>(PipeOf(*nodes_[head].inst))]);
       if (missing <= 0) continue;
       const SynthBlock& pred = graph_.blocks[p];
       const int left = Raise(pred.begin, pred.end - 1, missing, nullptr, 0);
       if (left == missing) continue;
       for (Issued& issued : exits_[p]) issued.elapsed_cycles += missing - left;
+      for (int& wait : pipe_waits_[p]) wait = std::max(0, wait - (missing - left));
       changed = true;
     }
     return changed;
+  }
+
+  // Cycles until each pipe takes its next instruction.
+  using PipeWaits = std::array<int, kNumPipes>;
+
+  PipeWaits EntryPipes(uint32_t b) const {
+    PipeWaits waits{};
+    for (const uint32_t p : graph_.blocks[b].preds) {
+      for (size_t i = 0; i < waits.size(); ++i) waits[i] = std::max(waits[i], pipe_waits_[p][i]);
+    }
+    return waits;
   }
 
   std::vector<Issued> Entry(uint32_t b) const {
@@ -130,55 +147,72 @@ class StallSynthesis {
     bool changed = WaitAtEnds(b);
     const SynthBlock& block = graph_.blocks[b];
     const std::vector<Issued> entry = Entry(b);
-    std::vector<int> times;  // of the block's nodes, since its begin
-    std::array<int, kNumPipes> last_of_pipe;
+    const PipeWaits entry_pipes = EntryPipes(b);
+    std::vector<int> times;                   // of the block's nodes, since its begin
+    std::array<int, kNumPipes> last_of_pipe;  // place in the block
     last_of_pipe.fill(-1);
+    // When the pipe takes its next one.
+    const auto free_at = [&](Pipe pipe) {
+      const int last = last_of_pipe[static_cast<size_t>(pipe)];
+      if (last < 0) return entry_pipes[static_cast<size_t>(pipe)];
+      return times[static_cast<size_t>(last)] +
+             SpacingCycles(*nodes_[block.begin + static_cast<uint32_t>(last)].inst);
+    };
     for (uint32_t n = block.begin; n < block.end; ++n) {
       times.push_back(n == block.begin ? 0 : times.back() + CyclesOf(n - 1));
+      const Pipe pipe = PipeOf(*nodes_[n].inst);
       if (n != block.begin) {
-        const int missing = Missing(block, n, entry, times, last_of_pipe);
+        const int missing = std::max(Missing(block, n, entry, times), free_at(pipe) - times.back());
         if (missing > 0) {
           changed = true;
           Raise(block.begin, n - 1, missing, &times, block.begin);
         }
       }
-      last_of_pipe[static_cast<size_t>(PipeOf(*nodes_[n].inst))] = static_cast<int>(n);
+      last_of_pipe[static_cast<size_t>(pipe)] = static_cast<int>(n - block.begin);
     }
-    SetExit(b, entry, times);
+    changed |= SetExit(b, entry, times);
+    const int length = times.back() + CyclesOf(block.end - 1);
+    for (size_t i = 0; i < pipe_waits_[b].size(); ++i) {
+      pipe_waits_[b][i] = std::max(0, free_at(static_cast<Pipe>(i)) - length);
+    }
+    pipe_waits_[b][static_cast<size_t>(Pipe::kNone)] = 0;
     return changed;
   }
 
   int Missing(const SynthBlock& block, uint32_t n, const std::vector<Issued>& entry,
-              const std::vector<int>& times, const std::array<int, kNumPipes>& last_of_pipe) const {
+              const std::vector<int>& times) const {
     const int now = times.back();
     int missing = NeededBehind(n - 1, n) - (now - times[n - 1 - block.begin]);
     for (const Issued& issued : entry) {
       if (now + issued.elapsed_cycles >= kMaxDependenceCycles) continue;
       missing = std::max(missing, Needed(issued.node, n, false) - now - issued.elapsed_cycles);
     }
+    if (const int32_t w = nodes_[n].guard_writer; w >= 0) {
+      const DecodedInst& writer = *nodes_[static_cast<uint32_t>(w)].inst;
+      const int cycles = DependenceCycles(writer, *nodes_[n].inst, RegFile::kPredicate, ReadKind::kGuard);
+      missing = std::max(missing, cycles - (now - times[static_cast<uint32_t>(w) - block.begin]));
+    }
     for (uint32_t w = n; w-- > block.begin;) {
       const int elapsed = now - times[w - block.begin];
       if (elapsed >= kMaxDependenceCycles) break;
       missing = std::max(missing, Needed(w, n, true) - elapsed);
     }
-    const int pipe_last = last_of_pipe[static_cast<size_t>(PipeOf(*nodes_[n].inst))];
-    if (pipe_last >= 0) {
-      const auto last = static_cast<uint32_t>(pipe_last);
-      missing = std::max(missing, SpacingCycles(*nodes_[last].inst) - (now - times[last - block.begin]));
-    }
     return missing;
   }
 
-  void SetExit(uint32_t b, const std::vector<Issued>& entry, const std::vector<int>& times) {
+  // True when the block's end has changed.
+  bool SetExit(uint32_t b, const std::vector<Issued>& entry, const std::vector<int>& times) {
     const SynthBlock& block = graph_.blocks[b];
     const int length = times.back() + CyclesOf(block.end - 1);
+    const std::vector<Issued> before = std::move(exits_[b]);
     exits_[b].clear();
     for (const Issued& issued : entry) AddIssued(issued.node, issued.elapsed_cycles + length, b);
     for (uint32_t n = block.begin; n < block.end; ++n) {
-      if (!HasVariableLatency(nodes_[n].inst->dep) && !nodes_[n].writes.empty()) {
-        AddIssued(n, length - times[n - block.begin], b);
-      }
+      const DecodedInst& inst = *nodes_[n].inst;
+      const bool counts = !HasVariableLatency(inst.dep) || inst.unit == ExecUnit::kFp64;
+      if (counts && !nodes_[n].writes.empty()) AddIssued(n, length - times[n - block.begin], b);
     }
+    return exits_[b] != before;
   }
 
   void AddIssued(uint32_t node, int elapsed, uint32_t b) {
@@ -189,6 +223,7 @@ class StallSynthesis {
   const std::vector<SynthNode>& nodes_;
   SynthBits& bits_;
   std::vector<std::vector<Issued>> exits_;  // by block
+  std::vector<PipeWaits> pipe_waits_;       // by block, at its end
 };
 
 // Fixed-latency instructions of the vector pipes look the cache up.
@@ -200,23 +235,30 @@ bool UsesReuseCache(const DecodedInst& inst) {
     case ExecUnit::kHalf:
     case ExecUnit::kTensor:
       return true;
+    case ExecUnit::kFp64:
+      return !HasVariableLatency(inst.dep);
     default:
       return false;
   }
 }
 
-constexpr uint32_t kReuseReach = 8;  // instructions looked ahead
+constexpr uint32_t kReuseReach = 4;       // instructions looked ahead
+constexpr uint8_t kReuseStallCycles = 2;  // behind a longer one another warp issues and takes the entry
 
-// The next reader of the slot and bank, if it comes soon, reads the same register.
-bool IsReused(const SynthGraph& graph, uint32_t node, size_t slot) {
+// The next reader of the slot and bank, if it comes soon and without a wait in between, reads the same
+// register. Tensor instructions keep their operands whatever comes between.
+bool IsReused(const SynthGraph& graph, const SynthBits& bits, uint32_t node, size_t slot) {
   const RegRange& reg = graph.nodes[node].inst->slots[slot];
   const SynthBlock& block = graph.blocks[graph.nodes[node].block];
+  const bool tensor = graph.nodes[node].inst->unit == ExecUnit::kTensor;
+  if (!tensor && bits[node].stall_cycles > kReuseStallCycles) return false;
   const auto written = [&](uint32_t n) {
     const std::vector<RegRange>& writes = graph.nodes[n].writes;
     return std::any_of(writes.begin(), writes.end(), [&](const RegRange& w) { return Overlap(w, reg); });
   };
   if (written(node)) return false;
   for (uint32_t n = node + 1; n < block.end && n <= node + kReuseReach; ++n) {
+    if (!tensor && bits[n].wait_mask != 0) return false;
     const DecodedInst& next = *graph.nodes[n].inst;
     const RegRange& other = next.slots[slot];
     if (UsesReuseCache(next) && other.count != 0 && other.first % 2 == reg.first % 2) {
@@ -236,7 +278,7 @@ void SynthesiseReuse(const SynthGraph& graph, SynthBits* bits) {
     const DecodedInst& inst = *graph.nodes[n].inst;
     if (!UsesReuseCache(inst)) continue;
     for (size_t slot = 0; slot < 3; ++slot) {
-      if (inst.slots[slot].count != 0 && IsReused(graph, n, slot)) {
+      if (inst.slots[slot].count != 0 && IsReused(graph, *bits, n, slot)) {
         (*bits)[n].reuse_mask |= static_cast<uint8_t>(1 << slot);
       }
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/isa/issue_class.h"
+
 namespace sm89 {
 namespace {
 
@@ -50,6 +52,7 @@ void AddAccesses(const DecodedInst& inst, bool guarded_by_trace, SynthNode* node
   for (int i = 0; i < inst.num_dests; ++i) node->writes.push_back(inst.dests[static_cast<size_t>(i)]);
   const bool guard = guarded_by_trace || inst.control == ControlOp::kBranch;
   uint8_t reads = inst.hidden_reads;
+  if (inst.control == ControlOp::kBranch && !guarded_by_trace) reads = 0;  // always taken
   if (guarded_by_trace) reads |= kHiddenTest;
   for (const HiddenRegister& hidden : kHidden) {
     const RegRange range{hidden.file, hidden.index, 1};
@@ -70,6 +73,7 @@ class GraphBuilder {
     AddNodeEdges();
     CutBlocks();
     LinkBlocks();
+    ChooseGuardWriters();
     return std::move(graph_);
   }
 
@@ -78,9 +82,16 @@ class GraphBuilder {
     node_of_.resize(insts_.size());
     std::vector<bool> guarded(insts_.size(), false);
     for (const uint32_t id : flow_.guarded) guarded[id] = true;
-    // An EXIT that something follows left lanes behind.
+    // An EXIT that something follows left lanes behind; a branch with one successor has no condition.
     for (const CodeEdge& edge : flow_.edges) {
       if (insts_[edge.from].control == ControlOp::kExit) guarded[edge.from] = true;
+    }
+    for (size_t i = 1; i < flow_.edges.size(); ++i) {
+      const uint32_t from = flow_.edges[i].from;
+      if (insts_[from].control == ControlOp::kBranch && flow_.edges[i - 1].from == from) guarded[from] = true;
+    }
+    for (uint32_t id = 0; flow_.edges.empty() && id < insts_.size(); ++id) {
+      guarded[id] = guarded[id] || (insts_[id].control == ControlOp::kBranch && insts_[id].hidden_reads != 0);
     }
     for (uint32_t id = 0; id < insts_.size(); ++id) {
       std::vector<SynthNode>& nodes = graph_.nodes;
@@ -88,7 +99,7 @@ class GraphBuilder {
         SynthNode node;
         node.first_id = id;
         node.inst = &insts_[id];
-        AddAccesses(insts_[id], guarded[id] && !insts_[id].guarded, &node);
+        AddAccesses(insts_[id], guarded[id], &node);
         nodes.push_back(std::move(node));
       }
       nodes.back().end_id = id + 1;
@@ -126,6 +137,28 @@ class GraphBuilder {
       if (head[node]) graph_.blocks.push_back({node, node, {}, {}});
       graph_.blocks.back().end = node + 1;
       graph_.nodes[node].block = static_cast<uint32_t>(graph_.blocks.size()) - 1;
+    }
+  }
+
+  // A guard that text shows is taken to be the first comparison's of its block: unrolled code hands its
+  // predicates out and uses them in order. Where a comparison signals by counter, every guard behind it
+  // waits.
+  void ChooseGuardWriters() {
+    for (const SynthBlock& block : graph_.blocks) {
+      int32_t first = -1;
+      for (uint32_t n = block.begin; n < block.end; ++n) {
+        SynthNode& node = graph_.nodes[n];
+        const auto hidden_guard = [](const RegRead& read) {
+          return read.kind == ReadKind::kGuard && IsHidden(read.range);
+        };
+        if (first >= 0 && node.inst->unit != ExecUnit::kBranch &&
+            std::erase_if(node.reads, hidden_guard) > 0) {
+          node.guard_writer = first;
+        }
+        if ((node.inst->hidden_writes & kHiddenTest) == 0) continue;
+        if (HasVariableLatency(node.inst->dep)) break;
+        if (first < 0) first = static_cast<int32_t>(n);
+      }
     }
   }
 

@@ -37,6 +37,8 @@ struct SynthNode {
   const DecodedInst* inst = nullptr;  // the first of them
   std::vector<RegRead> reads;
   std::vector<RegRange> writes;
+  // Text only: the comparison in the block whose result is taken to be the guard.
+  int32_t guard_writer = -1;
 };
 
 struct SynthBlock {

@@ -134,8 +134,9 @@ TEST(TimingClass, FinerRowsOfTheUnits) {
 // logic, moves by IMAD are not.
 TEST(Units, HalfPipes) {
   for (const char* opcode :
-       {"MOV", "SEL", "PRMT", "LEA", "IMNMX", "FMNMX", "FSETP.GT.AND", "FSEL", "FSET.BF", "I2FP.F32.S32",
-        "IABS", "SHF.L.U32", "LOP3.LUT", "IADD3", "ISETP.GE.AND", "BMSK", "PLOP3.LUT", "VOTE.ANY", "P2R", "R2P"}) {
+       {"MOV",          "SEL",     "PRMT",         "LEA",      "IMNMX",     "FMNMX",    "FSETP.GT.AND",
+        "FSEL",         "FSET.BF", "I2FP.F32.S32", "IABS",     "SHF.L.U32", "LOP3.LUT", "IADD3",
+        "ISETP.GE.AND", "BMSK",    "PLOP3.LUT",    "VOTE.ANY", "P2R",       "R2P"}) {
     EXPECT_EQ(Decode(Inst(opcode)).unit, ExecUnit::kInt) << opcode;
   }
   for (const char* opcode : {"IMAD", "IMAD.MOV.U32", "IMAD.SHL.U32", "IMAD.WIDE", "IDP.4A.S8.S8"}) {
