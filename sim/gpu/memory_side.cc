@@ -6,30 +6,24 @@
 #include "sim/base/assert.h"
 
 namespace sm89 {
-namespace {
-
-// Sectors that a slice's data array serves a cycle (64 bytes: rtx4090-facts.md section 3).
-constexpr uint32_t kSliceSectorsPerCycle = 2;
-
-// Write-backs that a channel takes before its slices hold requests back: above its drain's high mark.
-constexpr size_t kMaxQueuedWrites = 128;
-
-uint32_t Count(uint8_t mask) { return static_cast<uint32_t>(__builtin_popcount(mask)); }
-
-}  // namespace
 
 MemorySide::MemorySide(const GpuConfig& config)
     : config_(config),
       map_(config_.l2, config_.dram),
       crossbar_(config_.noc, config_.sm.num_sms, config_.l2.slices),
+      held_(config_.sm.num_sms),
       channel_wake_(config_.dram.channels, kNever),
+      slices_of_channel_(config_.dram.channels),
       slice_stats_(config_.l2.slices),
-      channel_stats_(config_.dram.channels) {
+      channel_stats_(config_.dram.channels),
+      counted_(config_.dram.channels) {
   slices_.reserve(config_.l2.slices);
   slice_states_.reserve(config_.l2.slices);
   for (uint32_t i = 0; i < config_.l2.slices; ++i) {
     slices_.emplace_back(config_.l2, map_);
-    slice_states_.push_back({0, {}, LineMap(config_.l2.cache.mshr_entries + 1)});
+    slice_states_.push_back({0, 0, false, Ring<Cycle>(), Ring<uint16_t>(), Ring<uint32_t>(),
+                             LineMap(config_.l2.cache.mshr_entries + 1), AtomicUnit(config_.l2)});
+    slices_of_channel_[map_.Channel(i)].push_back(i);
   }
   for (uint32_t i = 0; i < config_.dram.channels; ++i) channels_.emplace_back(config_.dram, config_.clocks);
 }
@@ -43,22 +37,100 @@ uint32_t MemorySide::NewRequest(const MemRequest& request) {
     index = free_requests_.back();
     free_requests_.pop_back();
   }
-  requests_[index] = {request, 0, 0, map_.Slice(request.line), kNil, 0};
+  requests_[index] = {request, 0, 0, map_.Slice(request.line), kNil, kNil, 0, true};
   return index;
 }
 
+void MemorySide::FreeRequest(uint32_t index) {
+  requests_[index].used = false;
+  free_requests_.push_back(index);
+}
+
 void MemorySide::Submit(std::vector<MemRequest>* requests) {
-  std::stable_sort(requests->begin(), requests->end(),
-                   [](const MemRequest& a, const MemRequest& b) { return a.cycle < b.cycle; });
   for (const MemRequest& request : *requests) {
-    const uint32_t index = NewRequest(request);
-    const Cycle arrival =
-        crossbar_.SendRequest(request, requests_[index].slice, &kernels_[request.kernel].noc);
-    wheel_.Push(arrival, {EventKind::kArrive, index});
+    send_wheel_.Push(std::max(request.cycle, sent_until_), {EventKind::kSend, NewRequest(request)});
   }
 }
 
+void MemorySide::RunSends(Cycle until) {
+  Cycle now = 0;
+  Event event;
+  while (send_wheel_.Pop(until, &now, &event)) {
+    if (event.kind == EventKind::kSend) {
+      HandleSend(event.index, now);
+    } else {
+      HandleCredit(event.index, now);
+    }
+  }
+  sent_until_ = std::max(sent_until_, until);
+}
+
+void MemorySide::HandleSend(uint32_t index, Cycle now) {
+  const uint32_t slice = requests_[index].slice;
+  const uint16_t sm = requests_[index].request.sm;
+  slices_[slice].Prefetch(requests_[index].request.line);
+  Held& held = held_[sm];
+  if (held.count == 0) {
+    if (TrySend(index, now)) return;
+    held.first = index;
+    slice_states_[slice].held_sms.push_back(sm);
+    ExpectCredit(slice);
+  } else {
+    requests_[held.last].next = index;
+  }
+  held.last = index;
+  ++held.count;
+}
+
+bool MemorySide::TrySend(uint32_t index, Cycle now) {
+  const InFlight& in_flight = requests_[index];
+  SliceState& state = slice_states_[in_flight.slice];
+  for (; !state.starts.empty() && state.starts.front() <= now; state.starts.pop_front()) --state.outstanding;
+  if (state.outstanding >= config_.l2.queue_entries) return false;
+  ++state.outstanding;
+  const MemRequest& request = in_flight.request;
+  const Cycle arrival = crossbar_.SendRequest(request, now, in_flight.slice, &kernels_[request.kernel].noc);
+  wheel_.Push(arrival, {EventKind::kArrive, index});
+  return true;
+}
+
+void MemorySide::ExpectCredit(uint32_t slice) {
+  SliceState& state = slice_states_[slice];
+  if (state.credit_pending || state.held_sms.empty() || state.starts.empty()) return;
+  state.credit_pending = true;
+  send_wheel_.Push(std::max(state.starts.front(), sent_until_), {EventKind::kCredit, slice});
+}
+
+void MemorySide::HandleCredit(uint32_t slice, Cycle now) {
+  SliceState& state = slice_states_[slice];
+  state.credit_pending = false;
+  while (!state.held_sms.empty()) {
+    const uint16_t sm = state.held_sms.front();
+    Held& held = held_[sm];
+    if (!TrySend(held.first, now)) break;
+    state.held_sms.pop_front();
+    held.first = requests_[held.first].next;
+    --held.count;
+    // What was behind it goes as far as its own slices let it.
+    while (held.count != 0 && TrySend(held.first, now)) {
+      held.first = requests_[held.first].next;
+      --held.count;
+    }
+    if (held.count == 0) continue;
+    const uint32_t next = requests_[held.first].slice;
+    slice_states_[next].held_sms.push_back(sm);
+    if (next != slice) ExpectCredit(next);
+  }
+  ExpectCredit(slice);
+}
+
+Cycle MemorySide::NextEvent() const {
+  const Cycle send = send_wheel_.NextCycle();
+  return std::min(wheel_.NextCycle(), send == kNever ? kNever : send + crossbar_.MinLatency());
+}
+
 void MemorySide::RunUntil(Cycle horizon, std::vector<std::vector<MemReply>>* inboxes) {
+  RunSends(horizon - std::min<Cycle>(horizon, crossbar_.MinLatency()));
   Cycle now = 0;
   Event event;
   while (wheel_.Pop(horizon, &now, &event)) {
@@ -78,6 +150,9 @@ void MemorySide::RunUntil(Cycle horizon, std::vector<std::vector<MemReply>>* inb
       case EventKind::kDram:
         HandleDram(event.index, now);
         break;
+      case EventKind::kSend:
+      case EventKind::kCredit:
+        SM89_ASSERT(false, "a sender's event among the slices'");
     }
   }
 }
@@ -89,25 +164,37 @@ void MemorySide::HandleArrive(uint32_t index, Cycle now) {
   if (!state.blocked.empty() || !Access(index, now)) state.blocked.push_back(index);
 }
 
-bool MemorySide::Access(uint32_t index, Cycle now) {
-  const InFlight in_flight = requests_[index];
+void MemorySide::NoteStart(uint32_t slice, Cycle start) {
+  slice_states_[slice].starts.push_back(start);
+  ExpectCredit(slice);
+}
+
+Cycle MemorySide::ReadyAt(uint32_t index, Cycle data) {
+  const InFlight& in_flight = requests_[index];
   const MemRequest& request = in_flight.request;
-  L2Slice& slice = slices_[in_flight.slice];
-  if (channels_[map_.Channel(in_flight.slice)].queued_writes() >= kMaxQueuedWrites &&
-      slice.WouldWriteBack(request.line)) {
+  const bool modifies = request.kind == MemRequestKind::kAtomic || request.kind == MemRequestKind::kReduction;
+  if (!modifies) return data;
+  return slice_states_[in_flight.slice].atomics.Reserve(data, request.line, request.lanes,
+                                                        request.same_address_lanes);
+}
+
+bool MemorySide::Access(uint32_t index, Cycle now) {
+  const MemRequest& request = requests_[index].request;
+  const uint32_t slice = requests_[index].slice;
+  if (channels_[map_.Channel(slice)].queued_writes() >= config_.dram.write_queue_entries &&
+      slices_[slice].WouldWriteBack(request.line)) {
     return false;
   }
-  L2Stats delta;
-  const L2Outcome outcome = slice.Access(request, &delta);
+  const StatPair<L2Stats> stats{&kernels_[request.kernel].l2, &slice_stats_[slice]};
+  const L2Outcome outcome = slices_[slice].Access(request, stats);
   if (outcome.blocked) return false;
-  SliceState& state = slice_states_[in_flight.slice];
+  SliceState& state = slice_states_[slice];
   const Cycle start = std::max(now, state.free);
-  state.free = start + (Count(request.sector_mask) + kSliceSectorsPerCycle - 1) / kSliceSectorsPerCycle;
-  delta.queue_wait_cycles = start - in_flight.arrived;
-  AddStats(delta, &kernels_[request.kernel].l2);
-  AddStats(delta, &slice_stats_[in_flight.slice]);
+  state.free = start + (CountSectors(request.sector_mask) + config_.l2.sectors_per_cycle - 1) /
+                           config_.l2.sectors_per_cycle;
+  stats.Add(&L2Stats::queue_wait_cycles, start - requests_[index].arrived);
+  NoteStart(slice, start);
 
-  const bool modifies = request.kind == MemRequestKind::kAtomic || request.kind == MemRequestKind::kReduction;
   const Cycle looked_up = start + config_.l2.latency_cycles;
   if (outcome.writeback_mask != 0) {
     WriteToDram(outcome.evicted_line, outcome.writeback_mask, request.kernel, looked_up);
@@ -116,10 +203,10 @@ bool MemorySide::Access(uint32_t index, Cycle now) {
   if (outcome.wait_mask != 0) {
     requests_[index].waiting = outcome.wait_mask;
     requests_[index].earliest = looked_up;
-    AddWaiter(&slice_states_[in_flight.slice], index);
+    AddWaiter(&state, index);
     return true;
   }
-  wheel_.Push(looked_up + (modifies ? config_.l2.atomic_latency_cycles : 0), {EventKind::kReady, index});
+  wheel_.Push(ReadyAt(index, looked_up), {EventKind::kReady, index});
   return true;
 }
 
@@ -127,14 +214,14 @@ void MemorySide::AddWaiter(SliceState* state, uint32_t index) {
   const uint64_t line = requests_[index].request.line;
   const uint32_t head = state->waiters.Find(line);
   requests_[index].next = kNil;
+  // Oldest first, so that replies leave in the order of the requests.
   if (head == LineMap::kAbsent) {
     state->waiters.Insert(line, index);
+    requests_[index].last = index;
     return;
   }
-  // Oldest first, so that replies leave in the order of the requests.
-  uint32_t last = head;
-  while (requests_[last].next != kNil) last = requests_[last].next;
-  requests_[last].next = index;
+  requests_[requests_[head].last].next = index;
+  requests_[head].last = index;
 }
 
 void MemorySide::HandleFill(uint32_t index, Cycle now) {
@@ -146,21 +233,19 @@ void MemorySide::HandleFill(uint32_t index, Cycle now) {
   SM89_ASSERT(request != LineMap::kAbsent, "a fill without a waiting request");
   state.waiters.Erase(fill.line);
   uint32_t kept_head = kNil;
-  uint32_t kept_tail = kNil;
   while (request != kNil) {
     const uint32_t next = requests_[request].next;
-    requests_[request].waiting &= ~fill.mask;
+    requests_[request].waiting &= static_cast<uint8_t>(~fill.mask);
     requests_[request].next = kNil;
     if (requests_[request].waiting == 0) {
-      const MemRequestKind kind = requests_[request].request.kind;
-      const bool modifies = kind == MemRequestKind::kAtomic || kind == MemRequestKind::kReduction;
-      const Cycle ready = std::max(now + 1, requests_[request].earliest);
-      wheel_.Push(ready + (modifies ? config_.l2.atomic_latency_cycles : 0), {EventKind::kReady, request});
+      const Cycle data = std::max(now + 1, requests_[request].earliest);
+      wheel_.Push(ReadyAt(request, data), {EventKind::kReady, request});
     } else if (kept_head == kNil) {
-      kept_head = kept_tail = request;
+      kept_head = request;
+      requests_[request].last = request;
     } else {
-      requests_[kept_tail].next = request;
-      kept_tail = request;
+      requests_[requests_[kept_head].last].next = request;
+      requests_[kept_head].last = request;
     }
     request = next;
   }
@@ -169,7 +254,7 @@ void MemorySide::HandleFill(uint32_t index, Cycle now) {
 }
 
 void MemorySide::RetryBlocked(uint32_t slice, Cycle now) {
-  std::deque<uint32_t>& blocked = slice_states_[slice].blocked;
+  Ring<uint32_t>& blocked = slice_states_[slice].blocked;
   while (!blocked.empty() && Access(blocked.front(), now)) blocked.pop_front();
 }
 
@@ -177,7 +262,7 @@ uint32_t MemorySide::ReplyBytes(const MemRequest& request) const {
   switch (request.kind) {
     case MemRequestKind::kRead:
     case MemRequestKind::kAtomic:
-      return Count(request.sector_mask) * kSectorBytes;
+      return CountSectors(request.sector_mask) * kSectorBytes;
     case MemRequestKind::kWrite:
     case MemRequestKind::kReduction:
       return 0;
@@ -198,7 +283,7 @@ void MemorySide::HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<M
   const uint32_t bytes = ReplyBytes(request);
   const Cycle delivered = crossbar_.ReceiveReply(now, request.sm, bytes, &kernels_[request.kernel].noc);
   (*inboxes)[request.sm].push_back({delivered, request.token, bytes != 0});
-  free_requests_.push_back(index);
+  FreeRequest(index);
 }
 
 void MemorySide::ReadFromDram(uint32_t index, uint8_t mask, Cycle at) {
@@ -206,7 +291,7 @@ void MemorySide::ReadFromDram(uint32_t index, uint8_t mask, Cycle at) {
   DramJob job;
   job.line = in_flight.request.line;
   job.kernel = in_flight.request.kernel;
-  job.sectors = static_cast<uint8_t>(Count(mask));
+  job.sectors = static_cast<uint8_t>(CountSectors(mask));
   job.sector_mask = mask;
   EnqueueDram(job, in_flight.slice, at);
 }
@@ -215,7 +300,7 @@ void MemorySide::WriteToDram(uint64_t line, uint8_t mask, uint32_t kernel, Cycle
   DramJob job;
   job.line = line;
   job.kernel = kernel;
-  job.sectors = static_cast<uint8_t>(Count(mask));
+  job.sectors = static_cast<uint8_t>(CountSectors(mask));
   job.sector_mask = mask;
   job.write = true;
   EnqueueDram(job, map_.Slice(line), at);
@@ -234,6 +319,19 @@ void MemorySide::EnqueueDram(const DramJob& job, uint32_t slice, Cycle at) {
   }
 }
 
+void MemorySide::PushFill(const DramJob& job, Cycle at) {
+  uint32_t index = 0;
+  if (free_fills_.empty()) {
+    index = static_cast<uint32_t>(fills_.size());
+    fills_.emplace_back();
+  } else {
+    index = free_fills_.back();
+    free_fills_.pop_back();
+  }
+  fills_[index] = {job.line, map_.Slice(job.line), job.sector_mask};
+  wheel_.Push(at, {EventKind::kFill, index});
+}
+
 void MemorySide::HandleDram(uint32_t channel, Cycle now) {
   // A wake-up that an earlier one has replaced does nothing.
   if (channel_wake_[channel] != now) return;
@@ -241,35 +339,28 @@ void MemorySide::HandleDram(uint32_t channel, Cycle now) {
   DramJob job;
   Cycle done = 0;
   bool wrote = false;
-  for (;;) {
-    DramStats delta;
-    const bool scheduled = channels_[channel].Schedule(now, &job, &done, &delta);
-    // What was counted without a job (refreshes, rows opened) is the last job's kernel's.
-    AddStats(delta, &kernels_[job.kernel].dram);
-    AddStats(delta, &channel_stats_[channel]);
-    if (!scheduled) break;
+  DramStats& unit = channel_stats_[channel];
+  Counted& counted = counted_[channel];
+  while (channels_[channel].Schedule(now, &job, &done, &unit)) {
+    DramStats& kernel = kernels_[job.kernel].dram;
+    ++(job.opened_row ? kernel.row_misses : kernel.row_hits);
+    (job.write ? kernel.write_sectors : kernel.read_sectors) += CountSectors(job.sector_mask);
+    kernel.queue_wait_cycles += now - job.arrival;
+    // What serves several kernels is the kernel's whose line was finished next.
+    kernel.busy_cycles += unit.busy_cycles - counted.busy_cycles;
+    kernel.refreshes += unit.refreshes - counted.refreshes;
+    counted = {unit.busy_cycles, unit.refreshes};
     if (job.write) {
       wrote = true;
-      continue;
-    }
-    uint32_t index = 0;
-    if (free_fills_.empty()) {
-      index = static_cast<uint32_t>(fills_.size());
-      fills_.emplace_back();
     } else {
-      index = free_fills_.back();
-      free_fills_.pop_back();
+      PushFill(job, std::max(done, now + 1));
     }
-    fills_[index] = {job.line, map_.Slice(job.line), job.sector_mask};
-    wheel_.Push(std::max(done, now + 1), {EventKind::kFill, index});
   }
   if (wrote) {
-    for (uint32_t s = 0; s < slices_.size(); ++s) {
-      if (map_.Channel(s) == channel) RetryBlocked(s, now);
-    }
+    for (const uint32_t slice : slices_of_channel_[channel]) RetryBlocked(slice, now);
   }
   const Cycle wake = channels_[channel].NextWake(now);
-  if (wake != kNever) {
+  if (wake < channel_wake_[channel]) {
     channel_wake_[channel] = wake;
     wheel_.Push(wake, {EventKind::kDram, channel});
   }
@@ -293,18 +384,49 @@ uint64_t MemorySide::CopyFromHost(uint64_t address, uint64_t bytes) {
     }
     const uint32_t slice = map_.Slice(line);
     slices_[slice].FillFromHost(line, mask, &slice_stats_[slice]);
-    host_copies_.memcpy_fill_sectors += Count(mask);
+    host_copies_.memcpy_fill_sectors += CountSectors(mask);
   }
   return last_sector / kSectorsPerLine - first_sector / kSectorsPerLine + 1;
 }
 
+std::string MemorySide::DescribeSlice(uint32_t slice) const {
+  const SliceState& state = slice_states_[slice];
+  uint32_t filling = 0;
+  uint32_t oldest = kNil;
+  for (uint32_t i = 0; i < requests_.size(); ++i) {
+    if (!requests_[i].used || requests_[i].slice != slice || requests_[i].waiting == 0) continue;
+    ++filling;
+    if (oldest == kNil || requests_[i].arrived < requests_[oldest].arrived) oldest = i;
+  }
+  if (state.outstanding == state.starts.size() && filling == 0 && state.held_sms.empty()) return "";
+  std::string text = absl::StrCat("  L2 slice ", slice, ": ", state.outstanding - state.starts.size(),
+                                  " requests on their way or blocked, ", state.blocked.size(), " blocked, ",
+                                  slices_[slice].pending_lines(), " lines pending, ", filling,
+                                  " requests waiting for them, ", state.held_sms.size(), " SMs held back\n");
+  for (const uint32_t i : {state.blocked.empty() ? kNil : state.blocked.front(), oldest}) {
+    if (i == kNil) continue;
+    absl::StrAppend(&text, "    ", i == oldest ? "oldest waiting" : "first blocked", ": line ",
+                    requests_[i].request.line, " of SM ", requests_[i].request.sm, ", arrived at ",
+                    requests_[i].arrived, "\n");
+  }
+  return text;
+}
+
 std::string MemorySide::DescribeQueues() const {
-  std::string text;
-  absl::StrAppend(&text, "memory side: ", wheel_.size(), " events under way\n");
-  for (size_t i = 0; i < slices_.size(); ++i) {
-    if (slices_[i].pending_lines() == 0 && slice_states_[i].blocked.empty()) continue;
-    absl::StrAppend(&text, "  L2 slice ", i, ": ", slices_[i].pending_lines(), " lines pending, ",
-                    slice_states_[i].blocked.size(), " requests blocked\n");
+  std::string text = absl::StrCat("memory side: ", wheel_.size(), " events and ", send_wheel_.size(),
+                                  " requests to be sent under way\n");
+  for (size_t sm = 0; sm < held_.size(); ++sm) {
+    if (held_[sm].count == 0) continue;
+    const InFlight& first = requests_[held_[sm].first];
+    absl::StrAppend(&text, "  SM ", sm, " holds ", held_[sm].count, " requests, the first for slice ",
+                    first.slice, " since ", first.request.cycle, "\n");
+  }
+  for (uint32_t slice = 0; slice < slices_.size(); ++slice) text += DescribeSlice(slice);
+  for (size_t i = 0; i < channels_.size(); ++i) {
+    const DramChannel::Queues queues = channels_[i].queues();
+    if (channels_[i].idle()) continue;
+    absl::StrAppend(&text, "  DRAM channel ", i, ": ", queues.incoming, " requests incoming, ", queues.reads,
+                    " reads, ", queues.writes, " writes, the oldest since ", queues.oldest_arrival, "\n");
   }
   return text;
 }

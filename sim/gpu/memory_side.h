@@ -1,9 +1,12 @@
-// Everything behind the SMs: crossbar, L2 slices, DRAM channels, driven by one event wheel. Runs in one
-// thread between two windows of the SMs; its order of events is a function of the requests alone.
+// Everything behind the SMs: crossbar, L2 slices, DRAM channels, driven by event wheels. Runs in one thread
+// between two windows of the SMs; its order of events is a function of the requests alone.
+//
+// Two times run here. Requests leave the SMs up to the window's end; what they meet at the slices is known
+// already, because the slices are ahead by the smallest one-way latency. So a request that finds no place at
+// its slice is held at its SM, with everything behind it, exactly until there is one.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -13,8 +16,10 @@
 #include "sim/link/event_wheel.h"
 #include "sim/link/mem_message.h"
 #include "sim/mem/address_map.h"
+#include "sim/mem/atomic_unit.h"
 #include "sim/mem/dram_channel.h"
 #include "sim/mem/l2_slice.h"
+#include "sim/mem/ring.h"
 #include "sim/noc/crossbar.h"
 #include "sim/stats/sim_stats.h"
 
@@ -33,12 +38,14 @@ class MemorySide {
   // Kernel `index` exists from now on; indices are dense.
   void AddKernel() { kernels_.emplace_back(); }
 
-  // Requests of one SM; sent in the order of their cycles.
+  // Requests of one SM; each is sent at its cycle, those of one cycle in the order given.
   void Submit(std::vector<MemRequest>* requests);
-  // Handles every event before `horizon`; replies are appended to inboxes[sm], each in order of arrival.
+  // Sends the requests of cycles before `horizon` less the smallest latency and handles every event before
+  // `horizon`; replies are appended to inboxes[sm], each in order of arrival.
   void RunUntil(Cycle horizon, std::vector<std::vector<MemReply>>* inboxes);
-  // Cycle of the next event; kNever when nothing is under way.
-  Cycle NextEvent() const { return wheel_.NextCycle(); }
+  // Cycle of the next event, for a request still to be sent its earliest arrival; kNever when nothing is
+  // under way.
+  Cycle NextEvent() const;
   // MemcpyHtoD: the last bytes of the copy stay in the L2 (dirty, as a copy engine's writes are).
   // Returns the number of lines walked: the host's work.
   uint64_t CopyFromHost(uint64_t address, uint64_t bytes);
@@ -48,59 +55,92 @@ class MemorySide {
   const L2Stats& host_copy_stats() const { return host_copies_; }
   const std::vector<L2Stats>& slice_stats() const { return slice_stats_; }
   const std::vector<DramStats>& channel_stats() const { return channel_stats_; }
-  // One line a busy unit, for the watchdog.
+  // Every queue that holds something, with its oldest entry, for the watchdog.
   std::string DescribeQueues() const;
 
  private:
-  enum class EventKind : uint8_t { kArrive, kReady, kAtSm, kFill, kDram };
+  enum class EventKind : uint8_t { kSend, kCredit, kArrive, kReady, kAtSm, kFill, kDram };
   struct Event {
     EventKind kind = EventKind::kArrive;
-    uint32_t index = 0;  // request, fill or channel
+    uint32_t index = 0;  // request, slice, fill or channel
   };
   struct InFlight {
     MemRequest request;
     Cycle arrived = 0;   // at the slice
     Cycle earliest = 0;  // answer not before: its own look-up's time
     uint32_t slice = 0;
-    uint32_t next = 0;    // next request waiting for the same line
+    uint32_t next = 0;    // next request held at the SM, or waiting for the same line
+    uint32_t last = 0;    // of the first that waits for a line: the last one
     uint8_t waiting = 0;  // sectors not yet there
+    bool used = false;
   };
   struct PendingFill {
     uint64_t line = 0;
     uint32_t slice = 0;
     uint8_t mask = 0;
   };
+  struct Counted {
+    uint64_t busy_cycles = 0;
+    uint64_t refreshes = 0;
+  };
+  // Requests that an SM holds, the first because its slice takes no more.
+  struct Held {
+    uint32_t first = kNil;
+    uint32_t last = kNil;
+    uint32_t count = 0;
+  };
   struct SliceState {
     Cycle free = 0;
-    std::deque<uint32_t> blocked;  // requests waiting for an MSHR, a way or room for a write-back
-    LineMap waiters;               // line -> first request of its chain
+    uint32_t outstanding = 0;     // sent, and not known to have started
+    bool credit_pending = false;  // a kCredit event is under way
+    Ring<Cycle> starts;           // of requests looked up that senders still count
+    Ring<uint16_t> held_sms;      // in the order in which they came
+    Ring<uint32_t> blocked;       // requests waiting for an MSHR, a way or room for a write-back
+    LineMap waiters;              // line -> first request of its chain
+    AtomicUnit atomics;
   };
 
   static constexpr uint32_t kNil = ~0u;
 
   uint32_t NewRequest(const MemRequest& request);
+  void FreeRequest(uint32_t index);
+  // The senders' side.
+  void RunSends(Cycle until);
+  void HandleSend(uint32_t index, Cycle now);
+  bool TrySend(uint32_t index, Cycle now);
+  void HandleCredit(uint32_t slice, Cycle now);
+  void ExpectCredit(uint32_t slice);
+  // The slices' and the DRAM's.
   void HandleArrive(uint32_t index, Cycle now);
   // Takes the slice's next slot at or after `now`. False: it must wait for a fill or a write to leave.
   bool Access(uint32_t index, Cycle now);
+  void NoteStart(uint32_t slice, Cycle start);
+  Cycle ReadyAt(uint32_t index, Cycle data);
   void AddWaiter(SliceState* state, uint32_t index);
   void HandleFill(uint32_t index, Cycle now);
   void RetryBlocked(uint32_t slice, Cycle now);
   void HandleReady(uint32_t index, Cycle now);
   void HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<MemReply>>* inboxes);
   void HandleDram(uint32_t channel, Cycle now);
+  void PushFill(const DramJob& job, Cycle at);
   void ReadFromDram(uint32_t index, uint8_t mask, Cycle at);
   void WriteToDram(uint64_t line, uint8_t mask, uint32_t kernel, Cycle at);
   void EnqueueDram(const DramJob& job, uint32_t slice, Cycle at);
   uint32_t ReplyBytes(const MemRequest& request) const;
+  std::string DescribeSlice(uint32_t slice) const;
 
   GpuConfig config_;
   AddressMap map_;
   Crossbar crossbar_;
+  EventWheel<Event> send_wheel_;  // kSend and kCredit
+  Cycle sent_until_ = 0;
   EventWheel<Event> wheel_;
+  std::vector<Held> held_;  // an SM each
   std::vector<L2Slice> slices_;
   std::vector<SliceState> slice_states_;
   std::vector<DramChannel> channels_;
   std::vector<Cycle> channel_wake_;
+  std::vector<std::vector<uint32_t>> slices_of_channel_;
   std::vector<InFlight> requests_;
   std::vector<uint32_t> free_requests_;
   std::vector<PendingFill> fills_;
@@ -109,6 +149,7 @@ class MemorySide {
   L2Stats host_copies_;
   std::vector<L2Stats> slice_stats_;
   std::vector<DramStats> channel_stats_;
+  std::vector<Counted> counted_;  // of channel_stats_, in kernels_ too
 };
 
 }  // namespace sm89

@@ -1,6 +1,7 @@
 // What travels between an SM and the memory side. Plain values; the only way the two meet.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "sim/base/types.h"
@@ -8,6 +9,11 @@
 namespace sm89 {
 
 enum class MemRequestKind : uint8_t { kRead, kWrite, kAtomic, kReduction };
+
+// Sectors in a mask of a line's four.
+constexpr uint32_t CountSectors(uint32_t mask) {
+  return static_cast<uint32_t>(0x4332322132212110ull >> (4 * (mask & 15)) & 15);
+}
 
 // One request for sectors of one 128-byte line.
 struct MemRequest {
@@ -19,6 +25,11 @@ struct MemRequest {
   uint8_t sector_mask = 0;   // bit i = sector i of the line
   uint8_t partial_mask = 0;  // writes: sectors of which not every byte is written
   MemRequestKind kind = MemRequestKind::kRead;
+  uint8_t lanes = 1;               // atomics: operations in the request
+  uint8_t same_address_lanes = 1;  // atomics: the most of them on one address
+  // Writes: bit i = byte i of the line is written; looked at for sectors of partial_mask only. None of a
+  // partial sector's bits: which bytes is not known, so that the sector is never taken for complete.
+  std::array<uint64_t, 2> byte_mask{};
 };
 
 // Reads and atomics answer with data, writes and reductions with an acknowledgement.

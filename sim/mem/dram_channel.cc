@@ -54,8 +54,6 @@ DramChannel::DramChannel(const DramConfig& config, const ClockConfig& clocks)
     group_of_.push_back(static_cast<uint8_t>(bank / (num_banks_ / num_groups_)));
   }
   banks_.resize(num_banks_);
-  group_column_.assign(num_groups_, 0);
-  group_activate_.assign(num_groups_, 0);
   timing_.refresh_interval = timing_.refresh_interval * refresh_banks_ / num_banks_;
   next_refresh_ = timing_.refresh_interval;
 }
@@ -194,7 +192,7 @@ bool DramChannel::OpenRow(uint32_t position, Tick now, DramStats* stats) {
   activate_free_ = activate + timing_.rrd;
   group_activate_[g] = activate + timing_.rrdl;
   last_activates_[oldest_activate_] = activate + timing_.faw;
-  oldest_activate_ = (oldest_activate_ + 1) % last_activates_.size();
+  oldest_activate_ = (oldest_activate_ + 1) % kFawActivates;
   bank.row = job.row;
   bank.column_ready = activate + (job.write ? timing_.rcdw : timing_.rcd);
   bank.activate_ready = activate + timing_.rc;
@@ -225,15 +223,19 @@ void DramChannel::OpenRows(Tick now, DramStats* stats) {
 bool DramChannel::PickColumn(Tick now, Column* column) {
   if (ready_ == 0) return false;
   const DramWindow& window = active().window;
-  column->at = kNever;
-  column->position = DramWindow::kCapacity;
+  const Tick bus = std::max(now, active().next_column);
+  Tick best_at = kNever;
+  uint32_t best = DramWindow::kCapacity;
   for (uint32_t g = 0; g < num_groups_; ++g) {
     const uint64_t candidates = ready_ & window.group(g);
     if (candidates == 0) continue;
     const auto position = static_cast<uint32_t>(__builtin_ctzll(candidates));
-    const Tick at = std::max({now, active().next_column, group_column_[g]});
-    if (at < column->at || (at == column->at && position < column->position)) *column = {position, at};
+    const Tick at = std::max(bus, group_column_[g]);
+    if (at > best_at || (at == best_at && position > best)) continue;
+    best_at = at;
+    best = position;
   }
+  *column = {best, best_at};
   return true;
 }
 
@@ -286,7 +288,7 @@ bool DramChannel::Schedule(Cycle now, DramJob* job, Cycle* done, DramStats* stat
   Column column;
   while (PickColumn(tick, &column)) {
     if (column.at > tick + timing_.horizon) {
-      WakeNoLaterThan(column.at - timing_.horizon);
+      WakeNoLaterThan(column.at - (Tick{1} << kTickShift));
       return false;
     }
     const Tick end = IssueColumn(column, stats);

@@ -48,12 +48,13 @@ class DramChannel {
   using Tick = uint64_t;
   static constexpr uint32_t kTickShift = 12;
   static constexpr uint32_t kMaxBanks = 64;
+  static constexpr uint32_t kFawActivates = 4;
   static constexpr uint64_t kClosed = ~uint64_t{0};
 
   struct Timing {
     Tick ccd, ccdl, rrd, rrdl, faw, rcd, rcdw, ras, rp, rc, cl, wl, cdlr, wr, rtp, turn_round;
     Tick refresh_interval, refresh_length, base_latency;
-    Tick horizon;  // a line's bursts: how far ahead of the bus a choice is made
+    Tick horizon;  // a line's bursts: the bus is given away so far ahead, and again when that is used up
   };
   struct Bank {
     uint64_t row = kClosed;
@@ -96,7 +97,8 @@ class DramChannel {
   uint32_t num_banks_, num_groups_, window_entries_, write_high_, write_low_, refresh_banks_;
   std::vector<uint8_t> group_of_;
   std::vector<Bank> banks_;
-  std::vector<Tick> group_column_, group_activate_;  // earliest next command of a bank group
+  // Earliest next command of a bank group.
+  std::array<Tick, DramWindow::kMaxGroups> group_column_{}, group_activate_{};
 
   Ring<DramJob> incoming_;  // not yet arrived, by arrival
   Direction reads_, writes_;
@@ -111,8 +113,8 @@ class DramChannel {
   std::array<uint8_t, kMaxBanks> waiting_{};  // requests of a bank
   std::array<uint8_t, kMaxBanks> hits_{};     // of them to its open row
 
-  Tick activate_free_ = 0;                // tRRD
-  std::array<Tick, 4> last_activates_{};  // plus tFAW: when each allows another
+  Tick activate_free_ = 0;                            // tRRD
+  std::array<Tick, kFawActivates> last_activates_{};  // plus tFAW: when each allows another
   uint32_t oldest_activate_ = 0;
   Tick next_refresh_ = 0;
   uint32_t refresh_turn_ = 0;

@@ -1,25 +1,29 @@
-// One slice of the L2: sectored, write-back with partial-sector marks (byte masks are kept at sector grain),
-// misses merged by sector, lines allocated on a miss.
+// One slice of the L2: sectored, write-back, lines allocated on a miss, misses merged by sector. Writes fetch
+// nothing: of a sector that is written in part a mask of its bytes is kept. It becomes a whole one when the
+// last byte is written, is fetched and merged when somebody reads it, and is written back with its mask when
+// the line is evicted (GDDR6 has masked writes, JESD250; that the L2 uses them is an assumption).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
-#include "sim/base/line_map.h"
 #include "sim/base/types.h"
 #include "sim/config/gpu_config.h"
 #include "sim/link/mem_message.h"
 #include "sim/mem/address_map.h"
+#include "sim/mem/stat_pair.h"
 #include "sim/stats/sim_stats.h"
 
 namespace sm89 {
 
 // What a look-up asks the caller to do.
 struct L2Outcome {
-  bool blocked = false;       // no MSHR or no way free: retry after a fill
-  uint8_t fetch_mask = 0;     // sectors to read from DRAM now
-  uint8_t wait_mask = 0;      // sectors that the request waits for (fetched now or earlier)
-  uint64_t evicted_line = 0;  // with writeback_mask != 0
+  bool blocked = false;    // no MSHR or no way free: retry after a fill
+  bool evicted = false;    // evicted_line had been in the way
+  uint8_t fetch_mask = 0;  // sectors to read from DRAM now
+  uint8_t wait_mask = 0;   // sectors that the request waits for (fetched now or earlier)
+  uint64_t evicted_line = 0;
   uint8_t writeback_mask = 0;
 };
 
@@ -28,38 +32,54 @@ class L2Slice {
   L2Slice(const L2Config& config, const AddressMap& map);
 
   // Looks the request's sectors up at its turn and changes the state at once.
-  L2Outcome Access(const MemRequest& request, L2Stats* stats);
+  L2Outcome Access(const MemRequest& request, const StatPair<L2Stats>& stats);
   // Whether an access to `line` would write a victim's dirty sectors back.
-  bool WouldWriteBack(uint64_t line);
+  bool WouldWriteBack(uint64_t line) const;
   // Data of `mask` arrived from DRAM.
   void Fill(uint64_t line, uint8_t mask);
   // MemcpyHtoD: the sectors are present and dirty. Takes no time: what it evicts is not written to DRAM.
   void FillFromHost(uint64_t line, uint8_t mask, L2Stats* stats);
+  // Brings what an access to `line` looks at first into the host's cache.
+  void Prefetch(uint64_t line) const;
 
   uint32_t pending_lines() const { return pending_lines_; }
 
  private:
+  static constexpr uint64_t kNoLine = ~uint64_t{0};
+  static constexpr uint32_t kAbsent = ~0u;
+  // Stamp of a line with a fetch under way, which is nobody's victim.
+  static constexpr uint32_t kFetching = ~0u;
+
   struct Line {
-    uint64_t tag = ~uint64_t{0};
-    uint64_t last_use = 0;
+    uint64_t tag = kNoLine;
     uint8_t valid = 0;  // every byte of the sector is known
     uint8_t dirty = 0;
     uint8_t partial = 0;  // some bytes written, the rest not fetched
     uint8_t pending = 0;  // being fetched
   };
 
-  Line* Find(uint64_t line);
-  // Least recently used way without a pending fetch; null when there is none.
-  Line* Victim(uint64_t line);
-  Line* Allocate(uint64_t line, L2Outcome* outcome, L2Stats* stats);
-  void Read(Line* entry, uint8_t mask, L2Outcome* outcome, L2Stats* stats);
+  static uint32_t ShortTag(uint64_t line) { return static_cast<uint32_t>(line ^ (line >> 32)); }
+  uint32_t FirstWay(uint64_t line) const { return map_.Set(line) * ways_; }
+  uint32_t Find(uint64_t line) const;
+  // Least recently used way without a pending fetch; kAbsent when there is none.
+  uint32_t Victim(uint64_t line) const;
+  uint32_t Allocate(uint64_t line, L2Outcome* outcome);
+  void Use(uint32_t way);
+  void RenumberStamps();
+  void Read(uint32_t way, uint8_t mask, L2Outcome* outcome, const StatPair<L2Stats>& stats);
+  void Write(uint32_t way, const MemRequest& request);
 
   const AddressMap& map_;
   uint32_t ways_;
   uint32_t mshr_entries_;
   uint32_t pending_lines_ = 0;
-  uint64_t use_counter_ = 0;
+  uint32_t use_counter_ = 0;
+  // A way's short tag and stamp lie apart from the rest: a set's are one cache line of the host each.
+  std::vector<uint32_t> short_tags_;
+  std::vector<uint32_t> stamps_;  // use_counter_ at the last use
   std::vector<Line> lines_;
+  // Bytes written of partial sectors, four words of 32 bits a line; empty until the first partial write.
+  std::vector<std::array<uint32_t, kSectorsPerLine>> written_bytes_;
 };
 
 }  // namespace sm89

@@ -107,13 +107,13 @@ class L2SliceTest : public ::testing::Test {
     request.line = line;
     request.sector_mask = mask;
     request.partial_mask = partial;
-    return slice_.Access(request, &stats_);
+    return slice_.Access(request, {&stats_, &of_slice_});
   }
 
   GpuConfig config_ = Small();
   AddressMap map_{config_.l2, config_.dram};
   L2Slice slice_{config_.l2, map_};
-  L2Stats stats_;
+  L2Stats stats_, of_slice_;
 };
 
 TEST_F(L2SliceTest, MissFetchesMergesAndHitsAfterTheFill) {
