@@ -30,13 +30,13 @@ def build(args, reasons):
     """{part: its text}, in order."""
     text = {}
     if "micro" in args.part:
-        rows = h200_micro.simulate(args.sim, args.rows, args.processes, args.set)
+        rows = h200_micro.simulate(args.sim, args.rows, args.config, args.processes, args.set)
         text["micro"] = "## Micro-benchmarks\n\n" + h200_micro.render(rows, reasons["micro"])
     if "suite" in args.part or "bits" in args.part:
-        rows, results = h200_suite.simulate(args.sim, args.rows, args.processes, args.set)
+        rows, results = h200_suite.simulate(args.sim, args.rows, args.config, args.processes, args.set)
         text["suite"] = "## Whole kernels\n\n" + h200_suite.render(rows, reasons["suite"])
     if "bits" in args.part:
-        pairs = h200_suite.compare_bits(args.sim, results, args.processes, args.rows)
+        pairs = h200_suite.compare_bits(args.sim, results, args.config, args.processes)
         text["bits"] = "## Synthesised against real control bits\n\n" + h200_suite.render_bits(pairs)
     return text
 
@@ -52,12 +52,13 @@ def main():
     parser.add_argument("--sim", required=True, help="sm89-sim to run")
     parser.add_argument("--part", nargs="*", choices=PARTS, default=PARTS)
     parser.add_argument("--rows", nargs="*", help="only these cases")
+    parser.add_argument("--config", default="H200", help="preset or file")
     parser.add_argument("--set", nargs="*", default=(), metavar="NAME=VALUE", help="settings that override the preset's")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write the table")
     parser.add_argument("--check", action="store_true", help="compare with the committed table")
     args = parser.parse_args()
-    if args.write and (args.rows or args.set or set(args.part) != set(PARTS)):
+    if args.write and (args.rows or args.set or args.config != "H200" or set(args.part) != set(PARTS)):
         parser.error("--write needs every part and row, and the preset as it is")
     if not h200_silicon.present():
         print(f"skipped: no measurements of an H200 in {h200_silicon.SILICON}")

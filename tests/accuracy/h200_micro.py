@@ -55,12 +55,12 @@ def names(wanted=None):
             for manifest in (silicon.SUITE, silicon.MICRO2)}
 
 
-def simulate(sim, wanted=None, processes=2, settings=()):
+def simulate(sim, wanted=None, config="H200", processes=2, settings=()):
     """The rows, in the manifests' order."""
     measured = silicon.clocks()
     rows = []
     for manifest, ids in names(wanted).items():
-        done = run_cases(sim, manifest, silicon.CUBINS, ids, processes=processes, settings=settings, **silicon.RUN)
+        done = run_cases(sim, manifest, silicon.CUBINS, ids, config, processes=processes, settings=settings, **silicon.RUN)
         rows += [Row(case, int(measured[case]["max"]), slowest(done[case])) for case in ids]
     return rows
 

@@ -17,7 +17,7 @@ CUBINS = SILICON / "cubin"
 SUITE = SILICON / "suite.json"
 MICRO2 = SILICON / "micro2.json"
 # Foreign code: the model runs sm_90 through the instructions that it shares with sm_89.
-RUN = {"config": "H200", "arch": "sm_90", "options": ("--foreign-arch",)}
+RUN = {"arch": "sm_90", "options": ("--foreign-arch",)}
 
 
 def present():

@@ -21,10 +21,12 @@ BITS = ("-gpgpu_sm89_control_bits=1",)
 
 
 def l1_hit_percent(l1):
-    """The profiler's rate is over the sectors of loads, stores and atomics, a store's hit being a sector present."""
+    """The profiler's rate is over the sectors of loads, stores and atomics; one that is on its way counts as a hit, and a
+    store's hit is a sector present."""
     sectors = sum(l1[k] for k in ("global_load_sectors", "local_load_sectors", "global_store_sectors",
                                   "local_store_sectors", "atomic_sectors"))
-    hits = sum(l1[k] for k in ("global_load_hits", "local_load_hits", "global_store_hits", "local_store_hits"))
+    hits = sum(l1[k] for k in ("global_load_hits", "global_load_mshr_hits", "local_load_hits", "global_store_hits",
+                               "local_store_hits"))
     return 100.0 * hits / sectors if sectors else 0.0
 
 
@@ -34,10 +36,11 @@ def l2_sectors(l2):
 
 
 def l2_hit_percent(l2):
-    """The profiler counts a write as a hit whether the line was there or not; so it does an atomic but for the first of
-    a sector, which the model does not tell apart."""
+    """The profiler counts a sector that is on its way and every write as a hit; so it does an atomic but for the first
+    of a sector, which the model does not tell apart."""
     sectors = l2_sectors(l2)
-    return 100.0 * (l2["read_hits"] + l2["write_sectors"] + l2["atomic_sectors"]) / sectors if sectors else 0.0
+    hits = l2["read_hits"] + l2["mshr_hits"] + l2["write_sectors"] + l2["atomic_sectors"]
+    return 100.0 * hits / sectors if sectors else 0.0
 
 
 @dataclasses.dataclass
@@ -62,15 +65,15 @@ def launches():
     return [c["id"] for c in silicon.cases(silicon.SUITE) if not silicon.reads_clocks(c)]
 
 
-def run(sim, wanted, processes, settings=()):
-    return run_cases(sim, silicon.SUITE, silicon.CUBINS, wanted, processes=processes, settings=settings, **silicon.RUN)
+def run(sim, wanted, config, processes, settings=()):
+    return run_cases(sim, silicon.SUITE, silicon.CUBINS, wanted, config, processes=processes, settings=settings, **silicon.RUN)
 
 
-def simulate(sim, wanted=None, processes=2, settings=()):
+def simulate(sim, wanted=None, config="H200", processes=2, settings=()):
     """(rows, results), each launch with cold caches."""
     profile = dict(zip(launches(), silicon.profile(PROFILE)))
     wanted = [c for c in profile if not wanted or c in wanted]
-    done = run(sim, wanted, processes, settings)
+    done = run(sim, wanted, config, processes, settings)
     rows = [Row(c, {name: (profile[c][name], make(done[c])) for name, _, make in METRICS}, profile[c][TEX_SECTORS],
                 done[c].report["control_bits"]) for c in wanted]
     return rows, done
@@ -118,12 +121,11 @@ def far(row):
     return not 0.5 <= simulated / measured <= 2.0
 
 
-def compare_bits(sim, real, processes=2, wanted=None):
+def compare_bits(sim, real, config="H200", processes=2):
     """[(case, cycles with the code's control bits, cycles with synthesised ones)]; `real`: results of simulate()."""
-    wanted = [c for c in real if not wanted or c in wanted]
-    done = run(sim, wanted, processes, BITS)
+    done = run(sim, list(real), config, processes, BITS)
     return [(c, real[c].cycles, done[c].cycles, real[c].report["control_bits"], done[c].report["control_bits"])
-            for c in wanted]
+            for c in real]
 
 
 def render_bits(pairs):
