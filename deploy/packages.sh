@@ -15,7 +15,8 @@ list() {
         liblzma-dev zlib1g-dev nlohmann-json3-dev libcli11-dev
       ;;
     test)
-      printf '%s\n' libgtest-dev libgmock-dev libbenchmark-dev prometheus python3 shellcheck clang-format xz-utils procps git
+      printf '%s\n' libgtest-dev libgmock-dev libbenchmark-dev prometheus python3 shellcheck clang-format xz-utils procps git \
+        valgrind
       ;;
     runtime)
       printf '%s\n' libgrpc++1.51 libprotobuf32 libabsl20220623 libspdlog1.10 libprometheus-cpp-core1.0 \
