@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "sim/api/assumptions.h"
 #include "sim/base/assert.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
@@ -17,28 +18,6 @@ namespace {
 bool HasMark(const TraceSetInfo& info, const std::string& kind) {
   return std::any_of(info.marks.begin(), info.marks.end(),
                      [&](const TraceMark& m) { return m.kind == kind; });
-}
-
-// What the model assumes of the hardware without a measurement; shown in every report.
-std::vector<std::string> Assumptions(const RunReport& report) {
-  const auto any = [&](const auto& holds) {
-    return std::any_of(report.kernels.begin(), report.kernels.end(), holds);
-  };
-  const bool has_bits = any([](const KernelReport& k) { return k.control_bits_present; });
-  std::vector<std::string> assumptions = {
-      has_bits ? "warp dependences by a register scoreboard: control bits are not used"
-               : "warp dependences by a register scoreboard: the traces carry no control bits",
-      "instruction and constant caches always hit",
-      "L2 slice hash: even over all slices; NVIDIA's is not published",
-      "crossbar latency: additive over SM and slice, spread as measured on an L40 (the same die)",
-      "generic address windows of shared and local memory: 16 MiB each",
-      "every BAR waits for all warps of its CTA that have not ended",
-      "host copies run after all kernels listed before them and leave their data dirty in the L2",
-  };
-  if (any([](const KernelReport& k) { return k.clock_reads.any(); })) {
-    assumptions.push_back("the value of a clock read is the cycle of its issue");
-  }
-  return assumptions;
 }
 
 EmulatedLaunch LaunchReportOf(const LaunchOutcome& outcome) {
@@ -120,7 +99,7 @@ class SimulatorImpl final : public Simulator {
     std::stable_sort(report.kernels.begin(), report.kernels.end(),
                      [](const KernelReport& a, const KernelReport& b) { return a.index < b.index; });
     for (const KernelReport& kernel : report.kernels) report.totals.Add(kernel.stats);
-    report.assumptions = Assumptions(report);
+    report.assumptions = AssumptionsOf(report, options_.config.gpu);
     if (gpu_->done() && gpu_->status() == RunStatus::kComplete) {
       report.total_cycles = 0;
       for (const KernelReport& kernel : report.kernels) {
@@ -155,7 +134,8 @@ class SimulatorImpl final : public Simulator {
     kernel.theoretical_occupancy =
         static_cast<double>(run.occupancy.ctas_per_sm * run.occupancy.needs.warps) /
         options_.config.gpu.sm.max_warps;
-    kernel.control_bits = "synthesised scoreboard";
+    kernel.control_bits =
+        run.control_source == ControlSource::kMachineCode ? "machine code" : kSynthesisedControlBits;
     const std::span<const StaticInst> code = trace_->StaticTable(run.trace_kernel);
     kernel.control_bits_present =
         std::any_of(code.begin(), code.end(), [](const StaticInst& inst) { return inst.has_encoding; });
@@ -167,6 +147,7 @@ class SimulatorImpl final : public Simulator {
       kernel.info.masked_off_instructions = kernel.stats.sm.masked_off_instructions;
     }
     kernel.guessed_opcodes = gpu_->GuessedOf(index);
+    if (options_.profile) kernel.per_pc = PcReports(code, gpu_->ProfileOf(index));
     if (options_.emulation != nullptr) {
       kernel.launch = LaunchReportOf(options_.emulation->outcomes()[run.trace_kernel]);
     }
@@ -207,12 +188,28 @@ absl::StatusOr<std::vector<bool>> SelectKernels(const KernelSelection& selection
   return selected;
 }
 
+absl::Status CheckProfileSize(const TraceSource& trace, const std::vector<bool>& selected, uint32_t threads) {
+  uint64_t instructions = 0;
+  for (uint32_t k = 0; k < selected.size(); ++k) {
+    if (selected[k]) instructions += trace.StaticTable(k).size();
+  }
+  // Each host thread counts by itself.
+  const uint64_t most = kMaxProfileRows / (uint64_t{threads} + 1);
+  if (instructions <= most) return absl::OkStatus();
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    Fault{.field = "profile",
+                          .value = absl::StrCat(instructions, " instructions"),
+                          .expected = absl::StrCat("at most ", most, " with ", threads, " thread(s)"),
+                          .message = "the selected kernels have too many instructions to profile"});
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions options) {
   ASSIGN_OR_RETURN(const std::shared_ptr<TraceSource> trace, OpenSource(&options));
   const TraceSetInfo& info = trace->info();
   ASSIGN_OR_RETURN(std::vector<bool> selected, SelectKernels(options.kernels, info.kernels.size()));
+  if (options.profile) RETURN_IF_ERROR(CheckProfileSize(*trace, selected, options.threads));
   GpuOptions gpu_options;
   gpu_options.config = options.config.gpu;
   gpu_options.trace = trace;
@@ -220,6 +217,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions op
   gpu_options.unknown_as_nop = HasMark(info, "unknown_as_nop");
   gpu_options.max_cycles = options.max_cycles;
   gpu_options.threads = options.threads;
+  gpu_options.profile = options.profile;
   ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, Gpu::Create(std::move(gpu_options)));
   return std::unique_ptr<Simulator>(
       std::make_unique<SimulatorImpl>(std::move(options), trace, std::move(gpu), std::move(selected)));

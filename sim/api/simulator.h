@@ -24,6 +24,10 @@ struct KernelSelection {
 // INVALID_ARGUMENT names the part that does not parse.
 absl::StatusOr<KernelSelection> ParseKernelSelection(const std::string& text);
 
+// Static instructions of all selected kernels x (host threads + 1) that a profile may have: about 0.2 KiB
+// each.
+inline constexpr uint64_t kMaxProfileRows = 2'000'000;
+
 struct SimulatorOptions {
   Config config;
   std::string trace_path;               // a compact trace or a program package, told apart by their magic
@@ -34,6 +38,7 @@ struct SimulatorOptions {
   KernelSelection kernels;
   uint64_t max_cycles = 0;  // 0 = no limit
   uint32_t threads = 1;     // host threads; the result does not depend on it
+  bool profile = false;     // KernelReport::per_pc; bounded by kMaxProfileRows
 };
 
 // A snapshot while running.

@@ -378,6 +378,9 @@ SimStats Gpu::TotalsSoFar() const {
 PcProfile Gpu::ProfileOf(uint32_t index) const {
   PcProfile sum;
   for (const auto& tables : profiles_) AddProfile(*tables[index], &sum);
+  if (!profiles_.empty() && !runs_[index]->finished) {
+    for (const auto& sm : sms_) sm->AddOpenStates(index, now_, &sum);
+  }
   return sum;
 }
 

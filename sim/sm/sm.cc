@@ -370,6 +370,20 @@ void Sm::AddStats(uint32_t kernel, Cycle now, SimStats* out) const {
   }
 }
 
+void Sm::AddOpenStates(uint32_t kernel, Cycle now, PcProfile* out) const {
+  for (const auto& [index, stats] : stats_) {
+    if (index != kernel) continue;
+    for (const Warp& warp : warps_) {
+      if (!warp.active || warp.stats != stats.get() || warp.profile_row == nullptr) continue;
+      PcCounters& row = (*out)[static_cast<size_t>(warp.profile_row - warp.profile)];
+      const Cycle until = std::max(now, warp.since);
+      const Cycle held = std::clamp(warp.hold_until, warp.since, until);
+      row.cycles[static_cast<size_t>(warp.hold_reason)] += held - warp.since;
+      row.cycles[static_cast<size_t>(warp.state)] += until - held;
+    }
+  }
+}
+
 void Sm::AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const {
   for (const auto& [index, stats] : stats_) {
     if (index != kernel) continue;

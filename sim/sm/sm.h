@@ -90,6 +90,9 @@ class Sm {
 
   // Adds this SM's statistics of a kernel up to cycle `now`.
   void AddStats(uint32_t kernel, Cycle now, SimStats* out) const;
+  // Adds to a kernel's profile the states that its warps are in up to cycle `now`: set_profiles' tables have
+  // them only once they change.
+  void AddOpenStates(uint32_t kernel, Cycle now, PcProfile* out) const;
   // Adds executed instructions of guessed opcodes, by place in KernelCode::guessed.
   void AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const;
   // The kernel has ended: its statistics here are dropped.

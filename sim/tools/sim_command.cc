@@ -30,14 +30,16 @@ double SecondsSince(Clock::time_point start) {
 
 bool Interrupted(const SimCommandIo& io) { return io.interrupted != nullptr && io.interrupted->load(); }
 
-// The three result files.
+// The result files.
 struct Outputs {
-  std::unique_ptr<ResultOutput> json, csv, text;
+  std::unique_ptr<ResultOutput> json, csv, text, pc_csv;
 };
 
 absl::Status CheckDifferent(const SimCommandOptions& options) {
-  const std::pair<const char*, const std::string*> outputs[] = {
-      {"--json", &options.json}, {"--csv", &options.csv}, {"--text", &options.text}};
+  const std::pair<const char*, const std::string*> outputs[] = {{"--json", &options.json},
+                                                                {"--csv", &options.csv},
+                                                                {"--text", &options.text},
+                                                                {"--pc-csv", &options.pc_csv}};
   for (size_t i = 0; i < std::size(outputs); ++i) {
     for (size_t k = 0; k < i; ++k) {
       const auto& [option, path] = outputs[i];
@@ -63,6 +65,9 @@ absl::StatusOr<Outputs> OpenOutputs(const SimCommandOptions& options, std::ostre
   }
   if (!options.text.empty()) {
     ASSIGN_OR_RETURN(outputs.text, ResultOutput::Open(options.text, out));
+  }
+  if (!options.pc_csv.empty()) {
+    ASSIGN_OR_RETURN(outputs.pc_csv, ResultOutput::Open(options.pc_csv, out));
   }
   return outputs;
 }
@@ -90,6 +95,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& opti
   run.kernels = options.kernels;
   run.max_cycles = options.max_cycles;
   run.threads = options.threads;
+  run.profile = options.profile;
   if (options.program.any()) return PrepareProgram(options, std::move(run), io, emulation);
   if (IsCompactTrace(options.trace) || IsProgramFile(options.trace)) {
     run.trace_path = options.trace;
@@ -140,6 +146,15 @@ absl::Status Simulate(Simulator* simulator, const SimCommandOptions& options, co
   }
 }
 
+absl::Status WriteProfile(const RunReport& report, ResultOutput* output) {
+  absl::Status status;
+  WriteProfileCsv(report, [&](std::string_view piece) {
+    status = output->Append(piece);
+    return status.ok();
+  });
+  return status.ok() ? output->Commit("") : status;
+}
+
 absl::Status WriteResults(const RunReport& report, const SimCommandOptions& options, double seconds,
                           const Outputs& outputs, std::ostream& out) {
   if (outputs.json != nullptr) RETURN_IF_ERROR(outputs.json->Commit(ReportToJson(report)));
@@ -152,7 +167,9 @@ absl::Status WriteResults(const RunReport& report, const SimCommandOptions& opti
     }
     RETURN_IF_ERROR(outputs.text->Commit(text));
   }
-  const bool table = options.json != "-" && options.csv != "-" && options.text != "-";
+  if (outputs.pc_csv != nullptr) RETURN_IF_ERROR(WriteProfile(report, outputs.pc_csv.get()));
+  const bool table =
+      options.json != "-" && options.csv != "-" && options.text != "-" && options.pc_csv != "-";
   if (table) out << ReportToTable(report) << std::flush;
   return absl::OkStatus();
 }

@@ -67,6 +67,10 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->add_option("--csv", options->csv, "write one row a kernel")->type_name("FILE");
   app->add_option("--text", options->text, "write the lines that Accel-Sim's scripts read")
       ->type_name("FILE");
+  app->add_option("--pc-csv", options->pc_csv, "profile, and write one row an instruction of each kernel")
+      ->type_name("FILE");
+  app->add_flag("--profile", options->profile,
+                "count issues and warp states by instruction: per_pc in --json, hottest in the table");
   app->add_flag("--host-time", options->host_time,
                 "add simulation time and rate to --text (varies from run to run)");
   app->add_flag("--progress", options->progress, "show progress on standard error");
@@ -74,7 +78,7 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
 
 std::string Footer() {
   std::string text =
-      "FILE may be '-' for standard output (one of the three; the table is then left out).\n\nPresets:\n";
+      "FILE may be '-' for standard output (one of the four; the table is then left out).\n\nPresets:\n";
   for (const PresetInfo& preset : Presets())
     absl::StrAppend(&text, "  ", preset.name, "  ", preset.description, "\n");
   absl::StrAppend(&text, "\n", Av(kExitCodeHelp));
@@ -147,9 +151,11 @@ absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
     options->threads = static_cast<uint32_t>(threads);
   }
   RETURN_IF_ERROR(CheckInput(*options));
-  const std::string* outputs[] = {&options->json, &options->csv, &options->text};
+  options->profile = options->profile || !options->pc_csv.empty();
+  const std::string* outputs[] = {&options->json, &options->csv, &options->text, &options->pc_csv};
   if (std::count_if(std::begin(outputs), std::end(outputs), [](const auto* o) { return *o == "-"; }) > 1) {
-    return absl::InvalidArgumentError("only one of --json, --csv and --text can go to standard output");
+    return absl::InvalidArgumentError(
+        "only one of --json, --csv, --text and --pc-csv can go to standard output");
   }
   if (options->host_time && options->text.empty()) {
     return absl::InvalidArgumentError("--host-time adds lines to --text, which is not asked for");

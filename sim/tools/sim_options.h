@@ -27,7 +27,8 @@ struct SimCommandOptions {
   uint64_t max_instructions = 0;  // with `program`: warp instructions that a launch may execute; 0 = no limit
   uint32_t threads = 1;
   // Where to write; "-" is standard output, empty is nowhere.
-  std::string json, csv, text;
+  std::string json, csv, text, pc_csv;
+  bool profile = false;    // count by instruction; implied by pc_csv
   bool host_time = false;  // add wall-clock lines to `text`
   bool progress = false;
 };

@@ -68,7 +68,12 @@ ResultOutput::~ResultOutput() {
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-absl::Status ResultOutput::WriteAll(std::string_view bytes) {
+absl::Status ResultOutput::Append(std::string_view bytes) {
+  if (standard_out_ != nullptr) {
+    *standard_out_ << bytes;
+    return standard_out_->good() ? absl::OkStatus()
+                                 : absl::FailedPreconditionError("cannot write standard output");
+  }
   while (!bytes.empty()) {
     const ssize_t written = write(file_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -79,12 +84,12 @@ absl::Status ResultOutput::WriteAll(std::string_view bytes) {
 }
 
 absl::Status ResultOutput::Commit(std::string_view bytes) {
+  if (const absl::Status status = Append(bytes); !status.ok()) return status;
   if (standard_out_ != nullptr) {
-    *standard_out_ << bytes << std::flush;
+    *standard_out_ << std::flush;
     return standard_out_->good() ? absl::OkStatus()
                                  : absl::FailedPreconditionError("cannot write standard output");
   }
-  if (const absl::Status status = WriteAll(bytes); !status.ok()) return status;
   // The last chance to learn of a write that failed late (full disk, quota).
   const int closed = close(file_);
   file_ = -1;

@@ -22,11 +22,13 @@ class ResultOutput {
   ResultOutput(const ResultOutput&) = delete;
   ResultOutput& operator=(const ResultOutput&) = delete;
 
+  // Writes ahead of Commit, for outputs that are made in pieces.
+  absl::Status Append(std::string_view bytes);
+  // Writes the last bytes (all of them when nothing was appended) and puts the file in its place.
   absl::Status Commit(std::string_view bytes);
 
  private:
   ResultOutput() = default;
-  absl::Status WriteAll(std::string_view bytes);
 
   std::string path_;
   std::string temporary_;  // empty: written directly

@@ -37,7 +37,7 @@ struct ExampleRun {
 
 // `slice`: cycles a call of Advance.
 inline absl::StatusOr<ExampleRun> RunExampleKernel(const std::string& kernel, uint32_t threads,
-                                                   uint64_t slice) {
+                                                   uint64_t slice, bool profile = false) {
   ASSIGN_OR_RETURN(const Program program, CollectProgram({.cubin = ExampleKernelPath(kernel + ".sm_89.cubin"),
                                                           .cubin_folder = "",
                                                           .launches = ExampleKernelPath(kernel + ".json"),
@@ -48,6 +48,7 @@ inline absl::StatusOr<ExampleRun> RunExampleKernel(const std::string& kernel, ui
   ASSIGN_OR_RETURN(run.emulation, Emulation::Create(program, {}));
   options.emulation = run.emulation;
   options.threads = threads;
+  options.profile = profile;
   ASSIGN_OR_RETURN(const std::unique_ptr<Simulator> simulator, Simulator::Create(std::move(options)));
   bool done = false;
   while (!done) {

@@ -156,12 +156,13 @@ inline Config TestConfig(const std::vector<NamedOverride>& overrides = {}) {
 
 // Runs a trace to its end.
 inline RunReport Simulate(const std::string& path, const Config& config, uint32_t threads = 1,
-                          uint64_t max_cycles = 0) {
+                          uint64_t max_cycles = 0, bool profile = false) {
   SimulatorOptions options;
   options.config = config;
   options.trace_path = path;
   options.threads = threads;
   options.max_cycles = max_cycles;
+  options.profile = profile;
   auto simulator = Simulator::Create(std::move(options));
   EXPECT_TRUE(simulator.ok()) << simulator.status().message();
   if (!simulator.ok()) return {};

@@ -19,9 +19,11 @@ namespace sm89 {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr char kExample[] = SM89_SOURCE_DIR "/deploy/example";
 
@@ -94,6 +96,7 @@ TEST_F(SimCommandTest, MistakesOfUsageAreCode2AndSayWhatIsWrong) {
       {{"--trace", "x", "--max-cycles", "99999999999999999999"}, "max-cycles"},
       {{"--trace", "x", "--max-cycles", "1e9"}, "max-cycles"},
       {{"--trace", "x", "--json", "-", "--csv", "-"}, "standard output"},
+      {{"--trace", "x", "--json", "-", "--pc-csv", "-"}, "standard output"},
       {{"--trace", "x", "--host-time"}, "--text"},
       {{"--help", "nonsense"}, "nonsense"},
       {{"stray"}, "stray"},
@@ -109,8 +112,8 @@ TEST_F(SimCommandTest, MistakesOfUsageAreCode2AndSayWhatIsWrong) {
 TEST_F(SimCommandTest, HelpAndVersion) {
   const Outcome help = Run({"--help"});
   EXPECT_EQ(help.code, kExitOk);
-  for (const char* text :
-       {"--trace", "--foreign-arch", "--unknown-as-nop", "Exit codes:", "RTX4090", "--max-cycles"}) {
+  for (const char* text : {"--trace", "--foreign-arch", "--unknown-as-nop", "Exit codes:", "RTX4090",
+                           "--max-cycles", "--pc-csv", "--profile"}) {
     EXPECT_THAT(help.out, HasSubstr(text));
   }
   EXPECT_EQ(Run({"-h"}).out, help.out);
@@ -162,6 +165,36 @@ TEST_F(SimCommandTest, WritesEveryFormAndThePrintedTable) {
   EXPECT_THAT(ReadFile(Out("r.csv")), HasSubstr("saxpy"));
   EXPECT_TRUE(ReadFile(Out("r.txt")).ends_with("GPGPU-Sim: *** exit detected ***\n"));
   EXPECT_THAT(outcome.out, HasSubstr("saxpy"));
+}
+
+TEST_F(SimCommandTest, ProfileByInstruction) {
+  const Outcome outcome = RunSmall({"--pc-csv", Out("pc.csv"), "--json", Out("r.json")});
+  ASSERT_EQ(outcome.code, kExitOk) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("instructions at which warps spent most cycles"));
+  std::istringstream csv(ReadFile(Out("pc.csv")));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_THAT(line, StartsWith("kernel,name,pc,opcode,source_line,issued,threads,stall_selected,"));
+  EXPECT_THAT(line, EndsWith(",stall_misc\r"));
+  size_t rows = 0;
+  while (std::getline(csv, line)) ++rows;
+  const auto insts = nlohmann::json::parse(ReadFile(Out("r.json")))["kernels"][0]["per_pc"];
+  EXPECT_EQ(insts.size(), rows);
+  EXPECT_EQ(rows, 19u) << "each instruction of the kernel once";
+  uint64_t issued = 0;
+  for (const auto& inst : insts) issued += inst["issued"].get<uint64_t>();
+  EXPECT_EQ(issued, 64u * 4 * 19);
+
+  const Outcome to_out = RunSmall({"--pc-csv", "-"});
+  EXPECT_EQ(to_out.out, ReadFile(Out("pc.csv"))) << "standard output has the same bytes and no table";
+}
+
+TEST_F(SimCommandTest, ProfileIsAbsentUnlessAskedFor) {
+  const std::string plain = RunSmall({"--json", "-"}).out;
+  EXPECT_THAT(plain, Not(HasSubstr("per_pc")));
+  auto profiled = nlohmann::ordered_json::parse(RunSmall({"--json", "-", "--profile"}).out);
+  EXPECT_EQ(profiled["kernels"][0].erase("per_pc"), 1u);
+  EXPECT_EQ(profiled, nlohmann::ordered_json::parse(plain)) << "profiling changed a figure";
 }
 
 TEST_F(SimCommandTest, StandardOutputHoldsOnlyTheFormAskedFor) {
