@@ -247,9 +247,12 @@ class SmLab {
 
   // Runs until every CTA is done or `end`, in windows of `window` cycles. Issue cycles are exact when it
   // is 1.
-  void Run(Cycle end = 1'000'000, Cycle window = 1) {
+  void Run(Cycle end = 10'000'000, Cycle window = 1) {
     exact_ = exact_ && window == 1;
     while (now_ < end && !sm_.idle()) {
+      Cycle next = sm_.NextEvent(now_);
+      if (!inbox_.empty()) next = std::min(next, inbox_.front().cycle);
+      if (window == 1) now_ = std::clamp(next, now_, end - 1);  // idle cycles are passed over
       const Cycle border = std::min(end, now_ + window);
       sm_.Run(now_, border, &inbox_);
       now_ = border;
@@ -285,7 +288,7 @@ class SmLab {
   const std::vector<Cycle>& finished() const { return finished_; }
 
  private:
-  static constexpr size_t kMaxStatics = 8192;
+  static constexpr size_t kMaxStatics = 1024;
 
   struct Executed {
     uint32_t static_id = 0;

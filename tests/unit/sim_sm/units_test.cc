@@ -86,6 +86,17 @@ TEST(WarpSchedulerTest, SleepersWakeAtTheirCycleAlsoBeyondTheWheel) {
   EXPECT_EQ(now, 1103u);
 }
 
+TEST(WarpSchedulerTest, SleepSaysWhenToLookAgain) {
+  WarpScheduler s(SchedulerPolicy::kGreedyYoungest);
+  s.Add(0);
+  EXPECT_EQ(s.Sleep(0, 100, 110), 110u);
+  EXPECT_EQ(s.WakeDue(110), 1u);
+  const Cycle look = s.Sleep(0, 110, 400);
+  EXPECT_LT(look, 400u) << "beyond the wheel";
+  EXPECT_EQ(s.WakeDue(look), 0u);
+  EXPECT_GT(s.NextWake(look), look);
+}
+
 SmInst OnPipe(Pipe pipe, uint16_t interval) {
   SmInst inst;
   inst.pipe = pipe;
