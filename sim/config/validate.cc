@@ -176,6 +176,15 @@ class Rules {
             {"-gpgpu_sm89_dram_refresh_time", "-gpgpu_sm89_dram_refresh_interval"},
             "a refresh takes as long as the interval between two",
             absl::StrCat("a refresh time below ", dram.refresh_interval_ns, " ns"));
+    Require(dram.write_low_mark < dram.write_high_mark,
+            {"-gpgpu_sm89_dram_write_low_mark", "-gpgpu_sm89_dram_write_high_mark"},
+            absl::StrCat("writes end at ", dram.write_low_mark, " and begin at ", dram.write_high_mark),
+            absl::StrCat("a low mark below ", dram.write_high_mark));
+    Require(dram.write_high_mark <= dram.write_queue_entries,
+            {"-gpgpu_sm89_dram_write_high_mark", "-gpgpu_sm89_dram_write_queue_entries"},
+            absl::StrCat("a queue of ", dram.write_queue_entries, " writes never reaches the high mark of ",
+                         dram.write_high_mark),
+            absl::StrCat("a high mark of at most ", dram.write_queue_entries));
     const uint64_t bits = uint64_t{dram.channel_bits} * dram.data_rate_multiplier;
     Require(
         bits <= kSectorBits && kSectorBits % bits == 0,

@@ -85,8 +85,10 @@ constexpr auto kRows = std::to_array<DerivedRow>({
      [](const Inputs& in) { return Percent(in.s.sm.icache_prefetch_hits, in.s.sm.icache_l0_misses); }},
     {"constant_l0_miss_rate", "%", "Constant operands that missed the sub-core's cache.", "",
      [](const Inputs& in) { return Percent(in.s.sm.constant_l0_misses, in.s.sm.constant_accesses); }},
-    {"constant_l1_miss_rate", "%", "Of these, the ones that missed the SM's cache too.", "",
-     [](const Inputs& in) { return Percent(in.s.sm.constant_l1_misses, in.s.sm.constant_l0_misses); }},
+    {"constant_l1_miss_rate", "%", "Constant operands and LDC that missed the SM's cache too.", "",
+     [](const Inputs& in) {
+       return Percent(in.s.sm.constant_l1_misses, in.s.sm.constant_accesses + in.s.sm.inst_mem_constant);
+     }},
     {"tlb_miss_rate", "%", "Pages that were not in the SM's translation buffer, of those asked.", "",
      [](const Inputs& in) { return Percent(in.s.sm.tlb_misses, in.s.sm.tlb_accesses); }},
     {"tensor_utilization", "%", "Time that a tensor core was occupied while its SM had warps.",

@@ -63,13 +63,14 @@ TEST(Derived, FrontEndAndRegisterFigures) {
   stats.sm.constant_accesses = 80;
   stats.sm.constant_l0_misses = 16;
   stats.sm.constant_l1_misses = 4;
+  stats.sm.inst_mem_constant = 20;
   stats.sm.tlb_accesses = 10;
   stats.sm.tlb_misses = 1;
   const std::pair<const char*, double> rows[] = {
       {"issue_slot_utilization", 40.0}, {"issue_slot_stalled_share", 35.0},
       {"issue_slot_empty_share", 25.0}, {"register_reuse_hit_rate", 25.0},
       {"icache_l0_miss_rate", 25.0},    {"icache_prefetch_coverage", 80.0},
-      {"constant_l0_miss_rate", 20.0},  {"constant_l1_miss_rate", 25.0},
+      {"constant_l0_miss_rate", 20.0},  {"constant_l1_miss_rate", 4.0},
       {"tlb_miss_rate", 10.0},
   };
   for (const auto& [name, expected] : rows) {
