@@ -141,54 +141,54 @@ int OverwriteCycles(const DecodedInst& first, const DecodedInst& second, RegFile
   return std::max(later, 1);
 }
 
-Pipe PipeOf(const DecodedInst& inst) {
+IssuePipe IssuePipeOf(const DecodedInst& inst) {
   switch (inst.unit) {
     case ExecUnit::kInt:
-      return Pipe::kInt;
+      return IssuePipe::kInt;
     case ExecUnit::kImad:
-      return Pipe::kImad;
+      return IssuePipe::kImad;
     case ExecUnit::kHalf:
-      return Pipe::kHalf;
+      return IssuePipe::kHalf;
     case ExecUnit::kFp64:
-      return Pipe::kFp64;
+      return IssuePipe::kFp64;
     case ExecUnit::kSfu:
-      return Pipe::kSfu;
+      return IssuePipe::kSfu;
     case ExecUnit::kTensor:
-      return Pipe::kTensor;
+      return IssuePipe::kTensor;
     case ExecUnit::kUniform:
-      return HasVariableLatency(inst.dep) ? Pipe::kNone : Pipe::kUniform;
+      return HasVariableLatency(inst.dep) ? IssuePipe::kNone : IssuePipe::kUniform;
     case ExecUnit::kMem:
-      return Pipe::kMio;
+      return IssuePipe::kMio;
     case ExecUnit::kBarrier: {
       const bool queued = inst.control == ControlOp::kBarrier || inst.control == ControlOp::kLdgDepbar;
-      return queued ? Pipe::kMio : Pipe::kNone;
+      return queued ? IssuePipe::kMio : IssuePipe::kNone;
     }
     case ExecUnit::kMisc: {
       const bool vector = inst.num_dests > 0 && inst.dests[0].file == RegFile::kGeneral;
-      return inst.timing == TimingClass::kSpecialRegister && vector ? Pipe::kMio : Pipe::kNone;
+      return inst.timing == TimingClass::kSpecialRegister && vector ? IssuePipe::kMio : IssuePipe::kNone;
     }
     default:
-      return Pipe::kNone;
+      return IssuePipe::kNone;
   }
 }
 
 int SpacingCycles(const DecodedInst& inst) {
-  switch (PipeOf(inst)) {
-    case Pipe::kNone:
+  switch (IssuePipeOf(inst)) {
+    case IssuePipe::kNone:
       return 1;
-    case Pipe::kInt:
-    case Pipe::kHalf:
-    case Pipe::kUniform:
+    case IssuePipe::kInt:
+    case IssuePipe::kHalf:
+    case IssuePipe::kUniform:
       return 2;
-    case Pipe::kImad:
+    case IssuePipe::kImad:
       return inst.dep == DepClass::kImadWide ? 4 : 2;
-    case Pipe::kFp64:
+    case IssuePipe::kFp64:
       return HasVariableLatency(inst.dep) ? 4 : 2;
-    case Pipe::kMio:
+    case IssuePipe::kMio:
       return 4;
-    case Pipe::kSfu:
+    case IssuePipe::kSfu:
       return 8;
-    case Pipe::kTensor:
+    case IssuePipe::kTensor:
       return inst.dep == DepClass::kMmaLong ? 8 : 4;
   }
   return 1;

@@ -29,9 +29,9 @@ int DependenceCycles(const DecodedInst& writer, const DecodedInst& reader, RegFi
 int OverwriteCycles(const DecodedInst& first, const DecodedInst& second, RegFile file);
 
 // Pipes whose issue ptxas spaces in the code, whatever the operands.
-enum class Pipe : uint8_t { kNone, kInt, kImad, kHalf, kFp64, kSfu, kTensor, kMio, kUniform };
-inline constexpr int kNumPipes = 9;
-Pipe PipeOf(const DecodedInst& inst);
+enum class IssuePipe : uint8_t { kNone, kInt, kImad, kHalf, kFp64, kSfu, kTensor, kMio, kUniform };
+inline constexpr int kNumIssuePipes = 9;
+IssuePipe IssuePipeOf(const DecodedInst& inst);
 // From `inst` to the next one of its pipe.
 int SpacingCycles(const DecodedInst& inst);
 

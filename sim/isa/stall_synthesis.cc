@@ -112,7 +112,7 @@ class StallSynthesis {
       for (const Issued& issued : exits_[p]) {
         missing = std::max(missing, Needed(issued.node, head, false) - issued.elapsed_cycles);
       }
-      missing = std::max(missing, pipe_waits_[p][static_cast<size_t>(PipeOf(*nodes_[head].inst))]);
+      missing = std::max(missing, pipe_waits_[p][static_cast<size_t>(IssuePipeOf(*nodes_[head].inst))]);
       if (missing <= 0) continue;
       const SynthBlock& pred = graph_.blocks[p];
       const int left = Raise(pred.begin, pred.end - 1, missing, nullptr, 0);
@@ -125,7 +125,7 @@ class StallSynthesis {
   }
 
   // Cycles until each pipe takes its next instruction.
-  using PipeWaits = std::array<int, kNumPipes>;
+  using PipeWaits = std::array<int, kNumIssuePipes>;
 
   PipeWaits EntryPipes(uint32_t b) const {
     PipeWaits waits{};
@@ -151,11 +151,11 @@ class StallSynthesis {
     const SynthBlock& block = graph_.blocks[b];
     const std::vector<Issued> entry = Entry(b);
     const PipeWaits entry_pipes = EntryPipes(b);
-    std::vector<int> times;                   // of the block's nodes, since its begin
-    std::array<int, kNumPipes> last_of_pipe;  // place in the block
+    std::vector<int> times;                        // of the block's nodes, since its begin
+    std::array<int, kNumIssuePipes> last_of_pipe;  // place in the block
     last_of_pipe.fill(-1);
     // When the pipe takes its next one.
-    const auto free_at = [&](Pipe pipe) {
+    const auto free_at = [&](IssuePipe pipe) {
       const int last = last_of_pipe[static_cast<size_t>(pipe)];
       if (last < 0) return entry_pipes[static_cast<size_t>(pipe)];
       return times[static_cast<size_t>(last)] +
@@ -163,7 +163,7 @@ class StallSynthesis {
     };
     for (uint32_t n = block.begin; n < block.end; ++n) {
       times.push_back(n == block.begin ? 0 : times.back() + CyclesOf(n - 1));
-      const Pipe pipe = PipeOf(*nodes_[n].inst);
+      const IssuePipe pipe = IssuePipeOf(*nodes_[n].inst);
       if (n != block.begin) {
         const int missing = std::max(Missing(block, n, entry, times), free_at(pipe) - times.back());
         if (missing > 0) {
@@ -176,9 +176,9 @@ class StallSynthesis {
     changed |= SetExit(b, entry, times);
     const int length = times.back() + CyclesOf(block.end - 1);
     for (size_t i = 0; i < pipe_waits_[b].size(); ++i) {
-      pipe_waits_[b][i] = std::max(0, free_at(static_cast<Pipe>(i)) - length);
+      pipe_waits_[b][i] = std::max(0, free_at(static_cast<IssuePipe>(i)) - length);
     }
-    pipe_waits_[b][static_cast<size_t>(Pipe::kNone)] = 0;
+    pipe_waits_[b][static_cast<size_t>(IssuePipe::kNone)] = 0;
     return changed;
   }
 
