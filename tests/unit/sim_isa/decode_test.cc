@@ -59,7 +59,7 @@ TEST(ScopeAndBypass, StrongAccessesOnly) {
                       {"LDG.E.CONSTANT.SYS", Scope::kNone, false},
                       {"LDG.E.STRONG.SM", Scope::kCta, false},
                       {"LDG.E.STRONG.GPU", Scope::kGpu, true},
-                      {"LDG.E.STRONG.SYS", Scope::kSys, true},
+                      {"LDG.E.STRONG.SYS", Scope::kSys, false},  // volatile
                       {"LDG.E.MMIO.SYS", Scope::kSys, true},
                       {"LDGSTS.E.BYPASS.128", Scope::kNone, true},
                       {"LDGSTS.E.128", Scope::kNone, false},
