@@ -48,19 +48,31 @@ void MemorySide::FreeRequest(uint32_t index) {
 
 void MemorySide::Submit(std::vector<MemRequest>* requests) {
   for (const MemRequest& request : *requests) {
-    send_wheel_.Push(std::max(request.cycle, sent_until_), {EventKind::kSend, NewRequest(request)});
+    sends_.Push(std::max(request.cycle, sent_until_), NewRequest(request));
+  }
+}
+
+void MemorySide::RunCredits(Cycle until) {
+  for (Cycle now = credits_.NextCycle(); now < until; now = credits_.NextCycle()) {
+    // By slice: in what order they were foreseen depends on the window.
+    Cycle at = 0;
+    uint32_t slice = 0;
+    due_credits_.clear();
+    while (credits_.Pop(now + 1, &at, &slice)) due_credits_.push_back(slice);
+    std::sort(due_credits_.begin(), due_credits_.end());
+    for (const uint32_t due : due_credits_) HandleCredit(due, now);
   }
 }
 
 void MemorySide::RunSends(Cycle until) {
-  Cycle now = 0;
-  Event event;
-  while (send_wheel_.Pop(until, &now, &event)) {
-    if (event.kind == EventKind::kSend) {
-      HandleSend(event.index, now);
-    } else {
-      HandleCredit(event.index, now);
-    }
+  for (;;) {
+    // Of one cycle, places that slices have again go to those who wait for them first.
+    const Cycle send = std::min(sends_.NextCycle(), until);
+    RunCredits(send == until ? until : send + 1);
+    if (send == until) break;
+    Cycle now = 0;
+    uint32_t index = 0;
+    while (sends_.Pop(send + 1, &now, &index)) HandleSend(index, now);
   }
   sent_until_ = std::max(sent_until_, until);
 }
@@ -68,7 +80,7 @@ void MemorySide::RunSends(Cycle until) {
 void MemorySide::HandleSend(uint32_t index, Cycle now) {
   const uint32_t slice = requests_[index].slice;
   const uint16_t sm = requests_[index].request.sm;
-  slices_[slice].Prefetch(requests_[index].request.line);
+  slices_[slice].PrefetchSet(requests_[index].request.line);
   Held& held = held_[sm];
   if (held.count == 0) {
     if (TrySend(index, now)) return;
@@ -90,7 +102,7 @@ bool MemorySide::TrySend(uint32_t index, Cycle now) {
   ++state.outstanding;
   const MemRequest& request = in_flight.request;
   const Cycle arrival = crossbar_.SendRequest(request, now, in_flight.slice, &kernels_[request.kernel].noc);
-  wheel_.Push(arrival, {EventKind::kArrive, index});
+  arrivals_.Push(arrival, index);
   return true;
 }
 
@@ -98,7 +110,7 @@ void MemorySide::ExpectCredit(uint32_t slice) {
   SliceState& state = slice_states_[slice];
   if (state.credit_pending || state.held_sms.empty() || state.starts.empty()) return;
   state.credit_pending = true;
-  send_wheel_.Push(std::max(state.starts.front(), sent_until_), {EventKind::kCredit, slice});
+  credits_.Push(std::max(state.starts.front(), sent_until_), slice);
 }
 
 void MemorySide::HandleCredit(uint32_t slice, Cycle now) {
@@ -125,35 +137,35 @@ void MemorySide::HandleCredit(uint32_t slice, Cycle now) {
 }
 
 Cycle MemorySide::NextEvent() const {
-  const Cycle send = send_wheel_.NextCycle();
-  return std::min(wheel_.NextCycle(), send == kNever ? kNever : send + crossbar_.MinLatency());
+  const Cycle send = std::min(sends_.NextCycle(), credits_.NextCycle());
+  return std::min(
+      {wheel_.NextCycle(), arrivals_.NextCycle(), send == kNever ? kNever : send + crossbar_.MinLatency()});
+}
+
+void MemorySide::Handle(const Event& event, Cycle now, std::vector<std::vector<MemReply>>* inboxes) {
+  switch (event.kind) {
+    case EventKind::kReady:
+      return HandleReady(event.index, now);
+    case EventKind::kAtSm:
+      return HandleAtSm(event.index, now, inboxes);
+    case EventKind::kFill:
+      return HandleFill(event.index, now);
+    case EventKind::kDram:
+      return HandleDram(event.index, now);
+  }
 }
 
 void MemorySide::RunUntil(Cycle horizon, std::vector<std::vector<MemReply>>* inboxes) {
   RunSends(horizon - std::min<Cycle>(horizon, crossbar_.MinLatency()));
-  Cycle now = 0;
-  Event event;
-  while (wheel_.Pop(horizon, &now, &event)) {
-    switch (event.kind) {
-      case EventKind::kArrive:
-        HandleArrive(event.index, now);
-        break;
-      case EventKind::kReady:
-        HandleReady(event.index, now);
-        break;
-      case EventKind::kAtSm:
-        HandleAtSm(event.index, now, inboxes);
-        break;
-      case EventKind::kFill:
-        HandleFill(event.index, now);
-        break;
-      case EventKind::kDram:
-        HandleDram(event.index, now);
-        break;
-      case EventKind::kSend:
-      case EventKind::kCredit:
-        SM89_ASSERT(false, "a sender's event among the slices'");
-    }
+  for (;;) {
+    // Of one cycle, arrivals come last: in what order they and the rest were foreseen depends on the window.
+    const Cycle arrival = std::min(arrivals_.NextCycle(), horizon);
+    Cycle now = 0;
+    Event event;
+    while (wheel_.Pop(arrival == horizon ? horizon : arrival + 1, &now, &event)) Handle(event, now, inboxes);
+    if (arrival == horizon) break;
+    uint32_t index = 0;
+    while (arrivals_.Pop(arrival + 1, &now, &index)) HandleArrive(index, now);
   }
 }
 
@@ -199,7 +211,7 @@ bool MemorySide::Access(uint32_t index, Cycle now) {
   if (outcome.writeback_mask != 0) {
     WriteToDram(outcome.evicted_line, outcome.writeback_mask, request.kernel, looked_up);
   }
-  if (outcome.fetch_mask != 0) ReadFromDram(index, outcome.fetch_mask, looked_up);
+  if (outcome.fetch_mask != 0) ReadFromDram(index, outcome, looked_up);
   if (outcome.wait_mask != 0) {
     requests_[index].waiting = outcome.wait_mask;
     requests_[index].earliest = looked_up;
@@ -227,7 +239,7 @@ void MemorySide::AddWaiter(SliceState* state, uint32_t index) {
 void MemorySide::HandleFill(uint32_t index, Cycle now) {
   const PendingFill fill = fills_[index];
   free_fills_.push_back(index);
-  slices_[fill.slice].Fill(fill.line, fill.mask);
+  slices_[fill.slice].Fill(fill.line, fill.way, fill.mask);
   SliceState& state = slice_states_[fill.slice];
   uint32_t request = state.waiters.Find(fill.line);
   SM89_ASSERT(request != LineMap::kAbsent, "a fill without a waiting request");
@@ -286,13 +298,14 @@ void MemorySide::HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<M
   FreeRequest(index);
 }
 
-void MemorySide::ReadFromDram(uint32_t index, uint8_t mask, Cycle at) {
+void MemorySide::ReadFromDram(uint32_t index, const L2Outcome& outcome, Cycle at) {
   const InFlight& in_flight = requests_[index];
   DramJob job;
   job.line = in_flight.request.line;
   job.kernel = in_flight.request.kernel;
-  job.sectors = static_cast<uint8_t>(CountSectors(mask));
-  job.sector_mask = mask;
+  job.sectors = static_cast<uint8_t>(CountSectors(outcome.fetch_mask));
+  job.sector_mask = outcome.fetch_mask;
+  job.way = outcome.way;
   EnqueueDram(job, in_flight.slice, at);
 }
 
@@ -328,7 +341,9 @@ void MemorySide::PushFill(const DramJob& job, Cycle at) {
     index = free_fills_.back();
     free_fills_.pop_back();
   }
-  fills_[index] = {job.line, map_.Slice(job.line), job.sector_mask};
+  const uint32_t slice = map_.Slice(job.line);
+  fills_[index] = {job.line, slice, job.way, job.sector_mask};
+  slices_[slice].PrefetchWay(job.way);
   wheel_.Push(at, {EventKind::kFill, index});
 }
 
@@ -413,8 +428,8 @@ std::string MemorySide::DescribeSlice(uint32_t slice) const {
 }
 
 std::string MemorySide::DescribeQueues() const {
-  std::string text = absl::StrCat("memory side: ", wheel_.size(), " events and ", send_wheel_.size(),
-                                  " requests to be sent under way\n");
+  std::string text = absl::StrCat("memory side: ", wheel_.size(), " events, ", arrivals_.size(),
+                                  " requests in the crossbar, ", sends_.size(), " to be sent\n");
   for (size_t sm = 0; sm < held_.size(); ++sm) {
     if (held_[sm].count == 0) continue;
     const InFlight& first = requests_[held_[sm].first];

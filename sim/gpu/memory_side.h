@@ -59,10 +59,10 @@ class MemorySide {
   std::string DescribeQueues() const;
 
  private:
-  enum class EventKind : uint8_t { kSend, kCredit, kArrive, kReady, kAtSm, kFill, kDram };
+  enum class EventKind : uint8_t { kReady, kAtSm, kFill, kDram };
   struct Event {
-    EventKind kind = EventKind::kArrive;
-    uint32_t index = 0;  // request, slice, fill or channel
+    EventKind kind = EventKind::kReady;
+    uint32_t index = 0;  // request, fill or channel
   };
   struct InFlight {
     MemRequest request;
@@ -77,6 +77,7 @@ class MemorySide {
   struct PendingFill {
     uint64_t line = 0;
     uint32_t slice = 0;
+    uint32_t way = 0;
     uint8_t mask = 0;
   };
   struct Counted {
@@ -92,7 +93,7 @@ class MemorySide {
   struct SliceState {
     Cycle free = 0;
     uint32_t outstanding = 0;     // sent, and not known to have started
-    bool credit_pending = false;  // a kCredit event is under way
+    bool credit_pending = false;  // in credits_
     Ring<Cycle> starts;           // of requests looked up that senders still count
     Ring<uint16_t> held_sms;      // in the order in which they came
     Ring<uint32_t> blocked;       // requests waiting for an MSHR, a way or room for a write-back
@@ -101,16 +102,19 @@ class MemorySide {
   };
 
   static constexpr uint32_t kNil = ~0u;
+  static constexpr uint32_t kNearSpanLog2 = 10;  // of wheels whose events lie some hundred cycles ahead
 
   uint32_t NewRequest(const MemRequest& request);
   void FreeRequest(uint32_t index);
   // The senders' side.
   void RunSends(Cycle until);
+  void RunCredits(Cycle until);
   void HandleSend(uint32_t index, Cycle now);
   bool TrySend(uint32_t index, Cycle now);
   void HandleCredit(uint32_t slice, Cycle now);
   void ExpectCredit(uint32_t slice);
   // The slices' and the DRAM's.
+  void Handle(const Event& event, Cycle now, std::vector<std::vector<MemReply>>* inboxes);
   void HandleArrive(uint32_t index, Cycle now);
   // Takes the slice's next slot at or after `now`. False: it must wait for a fill or a write to leave.
   bool Access(uint32_t index, Cycle now);
@@ -123,7 +127,7 @@ class MemorySide {
   void HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<MemReply>>* inboxes);
   void HandleDram(uint32_t channel, Cycle now);
   void PushFill(const DramJob& job, Cycle at);
-  void ReadFromDram(uint32_t index, uint8_t mask, Cycle at);
+  void ReadFromDram(uint32_t index, const L2Outcome& outcome, Cycle at);
   void WriteToDram(uint64_t line, uint8_t mask, uint32_t kernel, Cycle at);
   void EnqueueDram(const DramJob& job, uint32_t slice, Cycle at);
   uint32_t ReplyBytes(const MemRequest& request) const;
@@ -132,8 +136,11 @@ class MemorySide {
   GpuConfig config_;
   AddressMap map_;
   Crossbar crossbar_;
-  EventWheel<Event> send_wheel_;  // kSend and kCredit
+  EventWheel<uint32_t> sends_{kNearSpanLog2};    // requests that leave their SM
+  EventWheel<uint32_t> credits_{kNearSpanLog2};  // slices that have a place again for a held request
+  std::vector<uint32_t> due_credits_;
   Cycle sent_until_ = 0;
+  EventWheel<uint32_t> arrivals_{kNearSpanLog2};  // requests that reach their slice
   EventWheel<Event> wheel_;
   std::vector<Held> held_;  // an SM each
   std::vector<L2Slice> slices_;

@@ -46,9 +46,13 @@ class EventWheel {
 
   // Takes the oldest event of the next cycle if that is before `limit`.
   bool Pop(Cycle limit, Cycle* cycle, T* value) {
-    const Cycle next = NextCycle();
-    if (next >= limit) return false;
-    Advance(next);
+    // Often there is more of the last event's cycle; far events of it have been linked.
+    Cycle next = now_;
+    if (size_ == 0 || heads_[now_ & mask_] == kNil || now_ >= limit) {
+      next = NextCycle();
+      if (next >= limit) return false;
+      Advance(next);
+    }
     const uint32_t slot = next & mask_;
     const uint32_t node = heads_[slot];
     SM89_ASSERT(node != kNil, "the wheel's occupancy bits disagree with its lists");

@@ -279,35 +279,40 @@ void DramChannel::Retire(uint32_t position) {
 
 bool DramChannel::Schedule(Cycle now, DramJob* job, Cycle* done, DramStats* stats) {
   const Tick tick = now << kTickShift;
-  wake_ = kNever;
-  TakeArrived(now);
-  CatchUpRefresh(tick, stats);
+  if (resumable_ != now) {
+    wake_ = kNever;
+    TakeArrived(now);
+    CatchUpRefresh(tick, stats);
+    ReadyOpenedBanks(tick);
+  }
   ChooseDirection();
-  ReadyOpenedBanks(tick);
-  OpenRows(tick, stats);
+  if (wanting_ != 0) OpenRows(tick, stats);
   Column column;
   while (PickColumn(tick, &column)) {
     if (column.at > tick + timing_.horizon) {
       WakeNoLaterThan(column.at - (Tick{1} << kTickShift));
-      return false;
+      break;
     }
     const Tick end = IssueColumn(column, stats);
-    *job = active().window.job(column.position);
-    if (job->sectors != 0) continue;
+    const DramJob& chosen = active().window.job(column.position);
+    if (chosen.sectors != 0) continue;
+    *job = chosen;
     Retire(column.position);
     num_writes_ -= job->write ? 1 : 0;
     SM89_ASSERT(now >= job->arrival, "a job scheduled before it arrived");
     stats->queue_wait_cycles += now - job->arrival;
     stats->row_hits += job->opened_row ? 0 : 1;
     *done = (end + timing_.base_latency + (Tick{1} << kTickShift) - 1) >> kTickShift;
-    wake_ = tick;
+    resumable_ = now;
     return true;
   }
+  resumable_ = kNever;
   return false;
 }
 
 Cycle DramChannel::NextWake(Cycle now) const {
   if (idle()) return kNever;
+  if (resumable_ == now) return now + 1;
   Cycle wake = wake_ == kNever ? kNever : (wake_ + (Tick{1} << kTickShift) - 1) >> kTickShift;
   if (!incoming_.empty()) wake = std::min(wake, incoming_.front().arrival);
   SM89_ASSERT(wake != kNever, "a DRAM channel with requests and nothing to wait for");

@@ -120,6 +120,7 @@ class DramChannel {
   uint32_t refresh_turn_ = 0;
   Tick busy_ticks_ = 0;  // fraction of a cycle not yet counted as busy
   Tick wake_ = kNever;
+  Cycle resumable_ = kNever;  // a call of this cycle goes on where the last one gave a job
 };
 
 }  // namespace sm89

@@ -12,6 +12,7 @@ struct DramJob {
   uint64_t row = 0;
   uint32_t bank = 0;  // group * banks of a group + bank of the group
   uint32_t kernel = 0;
+  uint32_t way = 0;  // of the L2 slice, for the fill
   Cycle arrival = 0;
   uint8_t sectors = 0;  // bursts of 32 bytes still to be scheduled
   uint8_t sector_mask = 0;

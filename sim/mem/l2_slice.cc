@@ -18,23 +18,31 @@ L2Slice::L2Slice(const L2Config& config, const AddressMap& map)
     : map_(map),
       ways_(config.cache.ways),
       mshr_entries_(config.cache.mshr_entries),
-      short_tags_(size_t{config.cache.sets} * config.cache.ways, ShortTag(kNoLine)),
-      stamps_(short_tags_.size(), 0),
-      lines_(short_tags_.size()) {
-  SM89_ASSERT(!lines_.empty() && mshr_entries_ > 0, "an L2 slice has lines and MSHRs");
+      num_lines_(config.cache.sets * config.cache.ways),
+      tags_(num_lines_),
+      stamps_(num_lines_),
+      sectors_(num_lines_) {
+  SM89_ASSERT(num_lines_ > 0 && mshr_entries_ > 0, "an L2 slice has lines and MSHRs");
 }
 
-void L2Slice::Prefetch(uint64_t line) const {
+void L2Slice::PrefetchSet(uint64_t line) const {
   const uint32_t first = FirstWay(line);
-  __builtin_prefetch(&short_tags_[first]);
+  __builtin_prefetch(&tags_[first]);
+  __builtin_prefetch(&tags_[first + ways_ / 2]);
   __builtin_prefetch(&stamps_[first]);
+  __builtin_prefetch(&sectors_[first]);
+}
+
+void L2Slice::PrefetchWay(uint32_t way) const {
+  __builtin_prefetch(&tags_[way]);
+  __builtin_prefetch(&stamps_[way]);
+  __builtin_prefetch(&sectors_[way]);
 }
 
 uint32_t L2Slice::Find(uint64_t line) const {
   const uint32_t first = FirstWay(line);
-  const uint32_t tag = ShortTag(line);
   for (uint32_t way = first; way < first + ways_; ++way) {
-    if (short_tags_[way] == tag && lines_[way].tag == line) return way;
+    if (tags_[way] == ~line) return way;
   }
   return kAbsent;
 }
@@ -54,21 +62,19 @@ uint32_t L2Slice::Allocate(uint64_t line, L2Outcome* outcome) {
     outcome->blocked = true;
     return kAbsent;
   }
-  Line& entry = lines_[way];
-  if (entry.tag != kNoLine) {
+  if (tags_[way] != kNoTag) {
     outcome->evicted = true;
-    outcome->evicted_line = entry.tag;
-    outcome->writeback_mask = entry.dirty;
+    outcome->evicted_line = ~tags_[way];
+    outcome->writeback_mask = sectors_[way].dirty;
   }
-  entry = Line{};
-  entry.tag = line;
-  short_tags_[way] = ShortTag(line);
+  sectors_[way] = Sectors{};
+  tags_[way] = ~line;
   return way;
 }
 
 void L2Slice::RenumberStamps() {
   std::vector<uint32_t> order(ways_);
-  for (size_t first = 0; first < stamps_.size(); first += ways_) {
+  for (uint32_t first = 0; first < num_lines_; first += ways_) {
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return stamps_[first + a] < stamps_[first + b]; });
@@ -82,11 +88,11 @@ void L2Slice::RenumberStamps() {
 
 void L2Slice::Use(uint32_t way) {
   if (++use_counter_ == kFetching) RenumberStamps();
-  stamps_[way] = lines_[way].pending != 0 ? kFetching : use_counter_;
+  stamps_[way] = sectors_[way].pending != 0 ? kFetching : use_counter_;
 }
 
 void L2Slice::Read(uint32_t way, uint8_t mask, L2Outcome* outcome, const StatPair<L2Stats>& stats) {
-  Line& entry = lines_[way];
+  Sectors& entry = sectors_[way];
   const uint8_t missing = mask & ~entry.valid;
   const uint8_t merged = missing & entry.pending;
   const uint8_t fetch = missing & ~entry.pending;
@@ -100,12 +106,12 @@ void L2Slice::Read(uint32_t way, uint8_t mask, L2Outcome* outcome, const StatPai
 }
 
 void L2Slice::Write(uint32_t way, const MemRequest& request) {
-  Line& entry = lines_[way];
+  Sectors& entry = sectors_[way];
   entry.dirty |= request.sector_mask;
   entry.valid |= request.sector_mask & ~request.partial_mask;
   const uint8_t partial = request.partial_mask & ~entry.valid;
   if (partial != 0) {
-    if (written_bytes_.empty()) written_bytes_.resize(lines_.size());
+    if (written_bytes_.empty()) written_bytes_.resize(num_lines_);
     for (uint32_t sector = 0; sector < kSectorsPerLine; ++sector) {
       const auto bit = static_cast<uint8_t>(1u << sector);
       if ((partial & bit) == 0) continue;
@@ -124,7 +130,7 @@ L2Outcome L2Slice::Access(const MemRequest& request, const StatPair<L2Stats>& st
   const uint8_t mask = request.sector_mask;
   SM89_ASSERT(mask != 0 && mask < 16, "a request names sectors of one line");
   uint32_t way = Find(request.line);
-  const Line before = way == kAbsent ? Line{} : lines_[way];
+  const Sectors before = way == kAbsent ? Sectors{} : sectors_[way];
   const bool needs_data = request.kind != MemRequestKind::kWrite;
   const auto known = static_cast<uint8_t>(before.valid | before.pending);
   if (needs_data && (mask & ~known) != 0 && before.pending == 0 && pending_lines_ >= mshr_entries_) {
@@ -154,17 +160,17 @@ L2Outcome L2Slice::Access(const MemRequest& request, const StatPair<L2Stats>& st
     case MemRequestKind::kReduction:
       stats.Add(&L2Stats::atomic_sectors, CountSectors(mask));
       Read(way, mask, &outcome, stats);
-      lines_[way].dirty |= mask;
+      sectors_[way].dirty |= mask;
       break;
   }
   Use(way);
+  outcome.way = way;
   return outcome;
 }
 
-void L2Slice::Fill(uint64_t line, uint8_t mask) {
-  const uint32_t way = Find(line);
-  SM89_ASSERT(way != kAbsent, "a fill for a line that was evicted while pending");
-  Line& entry = lines_[way];
+void L2Slice::Fill(uint64_t line, uint32_t way, uint8_t mask) {
+  SM89_ASSERT(tags_[way] == ~line, "a fill for a line that was evicted while pending");
+  Sectors& entry = sectors_[way];
   SM89_ASSERT((mask & ~entry.pending) == 0, "a fill that nobody asked for");
   entry.pending &= ~mask;
   entry.valid |= mask;
@@ -179,7 +185,7 @@ void L2Slice::Fill(uint64_t line, uint8_t mask) {
 bool L2Slice::WouldWriteBack(uint64_t line) const {
   if (Find(line) != kAbsent) return false;
   const uint32_t victim = Victim(line);
-  return victim != kAbsent && lines_[victim].dirty != 0;
+  return victim != kAbsent && sectors_[victim].dirty != 0;
 }
 
 void L2Slice::FillFromHost(uint64_t line, uint8_t mask, L2Stats* stats) {
@@ -189,7 +195,7 @@ void L2Slice::FillFromHost(uint64_t line, uint8_t mask, L2Stats* stats) {
     way = Allocate(line, &outcome);
     if (way == kAbsent) return;
   }
-  Line& entry = lines_[way];
+  Sectors& entry = sectors_[way];
   entry.valid |= mask;
   entry.partial &= ~mask;
   entry.dirty |= mask;

@@ -12,6 +12,7 @@
 #include "sim/config/gpu_config.h"
 #include "sim/link/mem_message.h"
 #include "sim/mem/address_map.h"
+#include "sim/mem/aligned_array.h"
 #include "sim/mem/stat_pair.h"
 #include "sim/stats/sim_stats.h"
 
@@ -23,6 +24,7 @@ struct L2Outcome {
   bool evicted = false;    // evicted_line had been in the way
   uint8_t fetch_mask = 0;  // sectors to read from DRAM now
   uint8_t wait_mask = 0;   // sectors that the request waits for (fetched now or earlier)
+  uint32_t way = 0;        // where the line lies, for Fill
   uint64_t evicted_line = 0;
   uint8_t writeback_mask = 0;
 };
@@ -35,30 +37,30 @@ class L2Slice {
   L2Outcome Access(const MemRequest& request, const StatPair<L2Stats>& stats);
   // Whether an access to `line` would write a victim's dirty sectors back.
   bool WouldWriteBack(uint64_t line) const;
-  // Data of `mask` arrived from DRAM.
-  void Fill(uint64_t line, uint8_t mask);
+  // Data of `mask` arrived from DRAM for the line in `way`.
+  void Fill(uint64_t line, uint32_t way, uint8_t mask);
   // MemcpyHtoD: the sectors are present and dirty. Takes no time: what it evicts is not written to DRAM.
   void FillFromHost(uint64_t line, uint8_t mask, L2Stats* stats);
-  // Brings what an access to `line` looks at first into the host's cache.
-  void Prefetch(uint64_t line) const;
+  // Brings what an access to `line`, or a fill of `way`, looks at into the host's cache.
+  void PrefetchSet(uint64_t line) const;
+  void PrefetchWay(uint32_t way) const;
 
   uint32_t pending_lines() const { return pending_lines_; }
 
  private:
-  static constexpr uint64_t kNoLine = ~uint64_t{0};
+  static constexpr uint64_t kNoTag = 0;
   static constexpr uint32_t kAbsent = ~0u;
   // Stamp of a line with a fetch under way, which is nobody's victim.
   static constexpr uint32_t kFetching = ~0u;
 
-  struct Line {
-    uint64_t tag = kNoLine;
-    uint8_t valid = 0;  // every byte of the sector is known
-    uint8_t dirty = 0;
-    uint8_t partial = 0;  // some bytes written, the rest not fetched
-    uint8_t pending = 0;  // being fetched
+  // Sectors of a line, one bit each.
+  struct Sectors {
+    uint8_t valid;  // every byte of the sector is known
+    uint8_t dirty;
+    uint8_t partial;  // some bytes written, the rest not fetched
+    uint8_t pending;  // being fetched
   };
 
-  static uint32_t ShortTag(uint64_t line) { return static_cast<uint32_t>(line ^ (line >> 32)); }
   uint32_t FirstWay(uint64_t line) const { return map_.Set(line) * ways_; }
   uint32_t Find(uint64_t line) const;
   // Least recently used way without a pending fetch; kAbsent when there is none.
@@ -74,10 +76,11 @@ class L2Slice {
   uint32_t mshr_entries_;
   uint32_t pending_lines_ = 0;
   uint32_t use_counter_ = 0;
-  // A way's short tag and stamp lie apart from the rest: a set's are one cache line of the host each.
-  std::vector<uint32_t> short_tags_;
-  std::vector<uint32_t> stamps_;  // use_counter_ at the last use
-  std::vector<Line> lines_;
+  uint32_t num_lines_;
+  // By way, a set's side by side: few cache lines of the host each.
+  AlignedArray<uint64_t> tags_;    // complement of the line's number: 0 where there is no line
+  AlignedArray<uint32_t> stamps_;  // use_counter_ at the last use
+  AlignedArray<Sectors> sectors_;
   // Bytes written of partial sectors, four words of 32 bits a line; empty until the first partial write.
   std::vector<std::array<uint32_t, kSectorsPerLine>> written_bytes_;
 };

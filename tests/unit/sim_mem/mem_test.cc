@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/mem/address_map.h"
+#include "sim/mem/atomic_unit.h"
 #include "sim/mem/l2_slice.h"
 
 namespace sm89 {
@@ -107,13 +108,16 @@ class L2SliceTest : public ::testing::Test {
     request.line = line;
     request.sector_mask = mask;
     request.partial_mask = partial;
-    return slice_.Access(request, {&stats_, &of_slice_});
+    const L2Outcome outcome = slice_.Access(request, {&stats_, &of_slice_});
+    if (!outcome.blocked) way_ = outcome.way;
+    return outcome;
   }
 
   GpuConfig config_ = Small();
   AddressMap map_{config_.l2, config_.dram};
   L2Slice slice_{config_.l2, map_};
   L2Stats stats_, of_slice_;
+  uint32_t way_ = 0;  // of the last access that was not blocked
 };
 
 TEST_F(L2SliceTest, MissFetchesMergesAndHitsAfterTheFill) {
@@ -121,8 +125,8 @@ TEST_F(L2SliceTest, MissFetchesMergesAndHitsAfterTheFill) {
   const L2Outcome merged = Do(MemRequestKind::kRead, 7, 0x6);
   EXPECT_EQ(merged.fetch_mask, 0x4);
   EXPECT_EQ(merged.wait_mask, 0x6);
-  slice_.Fill(7, 0x3);
-  slice_.Fill(7, 0x4);
+  slice_.Fill(7, way_, 0x3);
+  slice_.Fill(7, way_, 0x4);
   EXPECT_EQ(Do(MemRequestKind::kRead, 7, 0x7).wait_mask, 0);
   EXPECT_EQ(stats_.read_sectors, 7u);
   EXPECT_EQ(stats_.read_hits, 3u);
@@ -135,6 +139,62 @@ TEST_F(L2SliceTest, WholeWritesNeedNoFetchPartialOnesDoWhenRead) {
   EXPECT_EQ(Do(MemRequestKind::kRead, 7, 0x2).fetch_mask, 0x2) << "half-written sector";
 }
 
+// Writes of bytes [first, first + count) of a line.
+MemRequest PartialWrite(uint64_t line, uint32_t first, uint32_t count) {
+  MemRequest request;
+  request.kind = MemRequestKind::kWrite;
+  request.line = line;
+  for (uint32_t byte = first; byte < first + count; ++byte) {
+    request.byte_mask[byte / 64] |= uint64_t{1} << (byte % 64);
+    request.sector_mask |= static_cast<uint8_t>(1u << (byte / kSectorBytes));
+  }
+  request.partial_mask = request.sector_mask;
+  return request;
+}
+
+TEST_F(L2SliceTest, PartialWritesThatCoverASectorMakeItWhole) {
+  const StatPair<L2Stats> stats{&stats_, &of_slice_};
+  slice_.Access(PartialWrite(7, 96, 20), stats);
+  slice_.Access(PartialWrite(7, 116, 11), stats);
+  const MemRequest last = PartialWrite(7, 127, 1);
+  EXPECT_EQ(last.sector_mask, 0x8);
+  slice_.Access(last, stats);
+  EXPECT_EQ(Do(MemRequestKind::kRead, 7, 0x8).fetch_mask, 0) << "all 32 bytes are known";
+  EXPECT_EQ(stats_.write_hits, 2u) << "the sector was there in part";
+}
+
+TEST_F(L2SliceTest, OneByteMissingMeansAFetch) {
+  const StatPair<L2Stats> stats{&stats_, &of_slice_};
+  slice_.Access(PartialWrite(7, 32, 31), stats);
+  EXPECT_EQ(Do(MemRequestKind::kRead, 7, 0x2).fetch_mask, 0x2);
+}
+
+TEST_F(L2SliceTest, BytesOfALineThatWentAreForgotten) {
+  const StatPair<L2Stats> stats{&stats_, &of_slice_};
+  slice_.Access(PartialWrite(1, 0, 31), stats);
+  Do(MemRequestKind::kWrite, 2, 0x1);
+  Do(MemRequestKind::kWrite, 3, 0x1);  // in the place of line 1
+  EXPECT_EQ(slice_.Access(PartialWrite(1, 31, 1), stats).evicted_line, 2u);
+  EXPECT_EQ(Do(MemRequestKind::kRead, 1, 0x1).fetch_mask, 0x1);
+}
+
+TEST_F(L2SliceTest, UnknownBytesNeverMakeASectorWhole) {
+  for (int i = 0; i < 3; ++i) Do(MemRequestKind::kWrite, 7, 0x1, 0x1);
+  EXPECT_EQ(Do(MemRequestKind::kRead, 7, 0x1).fetch_mask, 0x1);
+}
+
+TEST_F(L2SliceTest, PartialSectorsAreWrittenBackWithoutAFetch) {
+  const StatPair<L2Stats> stats{&stats_, &of_slice_};
+  slice_.Access(PartialWrite(1, 40, 4), stats);
+  Do(MemRequestKind::kWrite, 2, 0x1);
+  const L2Outcome outcome = Do(MemRequestKind::kWrite, 3, 0x1);
+  EXPECT_EQ(outcome.evicted_line, 1u);
+  EXPECT_EQ(outcome.writeback_mask, 0x2);
+  EXPECT_EQ(outcome.fetch_mask, 0);
+  EXPECT_EQ(stats_.writeback_sectors, 1u);
+  EXPECT_EQ(of_slice_.writeback_sectors, 1u);
+}
+
 TEST_F(L2SliceTest, EvictionWritesDirtySectorsBack) {
   Do(MemRequestKind::kWrite, 1, 0xF);
   Do(MemRequestKind::kWrite, 2, 0x1);
@@ -144,12 +204,45 @@ TEST_F(L2SliceTest, EvictionWritesDirtySectorsBack) {
 }
 
 TEST_F(L2SliceTest, BlocksWhenNoMshrOrWayIsFree) {
-  Do(MemRequestKind::kRead, 1, 0x1);
+  const uint32_t way = Do(MemRequestKind::kRead, 1, 0x1).way;
   Do(MemRequestKind::kRead, 2, 0x1);
   EXPECT_TRUE(Do(MemRequestKind::kRead, 3, 0x1).blocked) << "MSHRs";
   EXPECT_TRUE(Do(MemRequestKind::kWrite, 3, 0x1).blocked) << "both ways are being filled";
-  slice_.Fill(1, 0x1);
+  slice_.Fill(1, way, 0x1);
   EXPECT_FALSE(Do(MemRequestKind::kRead, 3, 0x1).blocked);
+}
+
+L2Config AtomicConfig(uint32_t interval_x100) {
+  L2Config config;
+  config.atomic_interval_x100 = interval_x100;
+  config.atomic_lanes_per_cycle = 8;
+  config.atomic_latency_cycles = 20;
+  return config;
+}
+
+TEST(AtomicUnitTest, OneOperationCostsTheLatency) {
+  AtomicUnit unit(AtomicConfig(130));
+  EXPECT_EQ(unit.Reserve(1000, 7, 1, 1), 1020u);
+}
+
+TEST(AtomicUnitTest, LanesOnOneAddressFollowEachOther) {
+  AtomicUnit unit(AtomicConfig(100));
+  EXPECT_EQ(unit.Reserve(1000, 7, 32, 32), 1000u + 31 + 20);
+  EXPECT_EQ(unit.Reserve(1000, 7, 1, 1), 1000u + 32 + 20) << "behind them";
+}
+
+TEST(AtomicUnitTest, LanesOnDifferentAddressesShareTheUnit) {
+  AtomicUnit unit(AtomicConfig(100));
+  EXPECT_EQ(unit.Reserve(1000, 7, 32, 1), 1000u + 3 + 20);
+  EXPECT_EQ(unit.Reserve(1000, 8, 32, 1), 1000u + 4 + 3 + 20);
+}
+
+TEST(AtomicUnitTest, OneAddressTakesAnOperationEachInterval) {
+  AtomicUnit unit(AtomicConfig(130));
+  Cycle last = 0;
+  for (int i = 0; i < 1001; ++i) last = unit.Reserve(0, 7, 1, 1);
+  EXPECT_EQ(last, 1300u + 20);
+  EXPECT_EQ(unit.Reserve(5000, 7, 1, 1), 5020u) << "idle again";
 }
 
 }  // namespace

@@ -1,0 +1,184 @@
+// The memory side as one: latencies of an idle one, what holds when its queues are full, its dump.
+#include "sim/gpu/memory_side.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sm89 {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Drives a memory side in windows as the GPU does, with everything sent at once.
+class Driver {
+ public:
+  explicit Driver(const GpuConfig& config, Cycle window = 32)
+      : side_(config), inboxes_(config.sm.num_sms), window_(window) {
+    side_.AddKernel();
+  }
+
+  MemRequest& Add(Cycle cycle, uint16_t sm, uint64_t line, MemRequestKind kind = MemRequestKind::kRead) {
+    MemRequest request;
+    request.cycle = cycle;
+    request.sm = sm;
+    request.line = line;
+    request.kind = kind;
+    request.sector_mask = 0xF;
+    request.token = static_cast<uint32_t>(requests_.size());
+    requests_.push_back(request);
+    return requests_.back();
+  }
+
+  // Runs until all is answered; the cycle of each answer by token.
+  std::vector<Cycle> Run() {
+    std::vector<Cycle> answers(requests_.size(), 0);
+    size_t left = requests_.size();
+    for (Cycle now = 0; left != 0; now += window_) {
+      std::vector<MemRequest> outbox;
+      for (const MemRequest& request : requests_) {
+        if (request.cycle >= now && request.cycle < now + window_) outbox.push_back(request);
+      }
+      side_.Submit(&outbox);
+      side_.RunUntil(now + window_ + side_.crossbar().MinLatency(), &inboxes_);
+      for (auto& inbox : inboxes_) {
+        left -= inbox.size();
+        for (const MemReply& reply : inbox) answers[reply.token] = reply.cycle;
+        inbox.clear();
+      }
+      EXPECT_LT(now, 10'000'000u) << side_.DescribeQueues();
+      if (now >= 10'000'000u) break;
+    }
+    return answers;
+  }
+
+  MemorySide& side() { return side_; }
+  std::vector<std::vector<MemReply>>& inboxes() { return inboxes_; }
+  std::vector<MemRequest>& requests() { return requests_; }
+
+ private:
+  MemorySide side_;
+  std::vector<std::vector<MemReply>> inboxes_;
+  std::vector<MemRequest> requests_;
+  Cycle window_;
+};
+
+// 48 slices as in the resolved configuration.
+GpuConfig Config() {
+  GpuConfig config;
+  config.l2.slices = config.dram.channels * config.l2.slices_per_channel;
+  return config;
+}
+
+TEST(MemorySideTest, AHitTakesTheWayThereTheLookUpAndTheWayBack) {
+  const GpuConfig config = Config();
+  Driver driver(config);
+  driver.Add(0, 3, 77);
+  driver.Add(5'000, 3, 77);
+  const std::vector<Cycle> answers = driver.Run();
+  const AddressMap map(config.l2, config.dram);
+  const uint32_t slice = map.Slice(77);
+  const Crossbar& crossbar = driver.side().crossbar();
+  const Cycle ports = kLineBytes / config.noc.sm_port_bytes;
+  EXPECT_EQ(answers[1] - 5'000, crossbar.RequestLatency(3, slice) + config.l2.latency_cycles +
+                                    crossbar.ReplyLatency(slice, 3) + ports);
+  const double miss_ns = static_cast<double>(answers[0] - (answers[1] - 5'000)) / 2.52;
+  EXPECT_NEAR(miss_ns, 255.7 - 280 / 2.52, 25) << "a row that is closed, not one to be closed first";
+}
+
+TEST(MemorySideTest, AtomicsAddTheirLatencyAndSerialiseOnAnAddress) {
+  const GpuConfig config = Config();
+  Driver driver(config);
+  driver.Add(0, 0, 5);
+  driver.Add(5'000, 0, 5).sector_mask = 1;
+  driver.Add(10'000, 0, 5, MemRequestKind::kAtomic).sector_mask = 1;
+  MemRequest& many = driver.Add(15'000, 0, 5, MemRequestKind::kAtomic);
+  many.sector_mask = 1;
+  many.lanes = 32;
+  many.same_address_lanes = 32;
+  const std::vector<Cycle> answers = driver.Run();
+  EXPECT_EQ(answers[2] - 10'000, answers[1] - 5'000 + config.l2.atomic_latency_cycles);
+  const Cycle serial = (31 * config.l2.atomic_interval_x100 + 99) / 100;
+  EXPECT_EQ(answers[3] - 15'000, answers[2] - 10'000 + serial);
+}
+
+// All SMs at one address: as many a cycle as the interval says, whatever the window.
+TEST(MemorySideTest, OneAddressIsTheBottleneckOfAllSms) {
+  const GpuConfig config = Config();
+  std::vector<Cycle> of_window;
+  for (const Cycle window : {Cycle{1}, Cycle{32}, Cycle{50}}) {
+    Driver driver(config, window);
+    for (uint32_t i = 0; i < 20; ++i) {
+      for (uint16_t sm = 0; sm < config.sm.num_sms; ++sm) {
+        driver.Add(10 + i, sm, 5, MemRequestKind::kReduction).sector_mask = 1;
+      }
+    }
+    const std::vector<Cycle> answers = driver.Run();
+    of_window.push_back(*std::max_element(answers.begin(), answers.end()));
+  }
+  const double operations = 20.0 * config.sm.num_sms;
+  EXPECT_NEAR(static_cast<double>(of_window[0]), operations * config.l2.atomic_interval_x100 / 100, 900);
+  EXPECT_EQ(of_window[1], of_window[0]);
+  EXPECT_EQ(of_window[2], of_window[0]);
+}
+
+// With room for two requests a slice, an SM's request for another slice waits behind the one that is held.
+TEST(MemorySideTest, AFullSliceHoldsRequestsAtTheirSmInOrder) {
+  GpuConfig config = Config();
+  config.l2.queue_entries = 2;
+  config.noc.latency_spread_cycles = 0;
+  config.noc.crossing_cycles = 0;
+  const AddressMap map(config.l2, config.dram);
+  uint64_t other = 6;
+  while (map.Slice(other) == map.Slice(5)) ++other;
+  Driver driver(config);
+  for (uint16_t sm = 0; sm < 3; ++sm) driver.Add(100, sm, 5, MemRequestKind::kWrite);
+  driver.Add(101, 2, other, MemRequestKind::kWrite);
+  driver.Add(101, 3, other, MemRequestKind::kWrite);
+  const std::vector<Cycle> answers = driver.Run();
+  // The first two start at 190 and 192; the third leaves when the first has started.
+  EXPECT_EQ(answers[2] - answers[0], 90u);
+  EXPECT_GE(answers[3], answers[4] + 89) << "held behind the third";
+  EXPECT_EQ(driver.side().kernel_stats(0).noc.request_wait_cycles, 90u + 89u + 2u);
+}
+
+TEST(MemorySideTest, ResultsDoNotDependOnTheWindowWhenQueuesAreFull) {
+  GpuConfig config = Config();
+  config.l2.queue_entries = 8;
+  std::vector<std::vector<Cycle>> of_window;
+  for (const Cycle window : {Cycle{1}, Cycle{7}, Cycle{32}, Cycle{60}}) {
+    Driver driver(config, window);
+    uint64_t state = 1;
+    for (uint32_t i = 0; i < 4'000; ++i) {
+      state = state * 6364136223846793005ull + 1442695040888963407ull;
+      const auto kind = static_cast<MemRequestKind>(state >> 61 & 3);
+      // Cycles of an SM's requests differ, so that no order among equals is asked for.
+      driver.Add(i / 128 * 2, i % 128, state >> 33 & 0x3FF, kind);
+    }
+    of_window.push_back(driver.Run());
+  }
+  for (size_t i = 1; i < of_window.size(); ++i) EXPECT_EQ(of_window[i], of_window[0]);
+}
+
+TEST(MemorySideTest, TheDumpNamesEveryQueueThatHoldsSomething) {
+  GpuConfig config = Config();
+  config.l2.queue_entries = 2;
+  Driver driver(config);
+  for (uint16_t sm = 0; sm < 8; ++sm) driver.Add(0, sm, 5);
+  for (uint64_t line = 0; line < 100; ++line) driver.Add(1, 20, 1'000 + line);
+  driver.side().Submit(&driver.requests());
+  driver.side().RunUntil(150, &driver.inboxes());
+  const std::string text = driver.side().DescribeQueues();
+  EXPECT_THAT(text, HasSubstr("requests in the crossbar"));
+  EXPECT_THAT(text, HasSubstr("SM 20 holds "));
+  EXPECT_THAT(text, HasSubstr("requests waiting for them"));
+  EXPECT_THAT(text, HasSubstr("oldest waiting: line "));
+  EXPECT_THAT(text, HasSubstr("SMs held back"));
+  EXPECT_THAT(text, HasSubstr("DRAM channel "));
+  EXPECT_EQ(Driver(config).side().DescribeQueues(),
+            "memory side: 0 events, 0 requests in the crossbar, 0 to be sent\n");
+}
+
+}  // namespace
+}  // namespace sm89
