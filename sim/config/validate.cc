@@ -16,6 +16,9 @@ namespace {
 constexpr uint64_t kMaxL2Bytes = uint64_t{1} << 29;
 constexpr uint32_t kMaxSms = 1024;
 constexpr uint32_t kMaxSlices = 1024;
+// A DRAM channel keeps its banks in the bits of a word.
+constexpr uint32_t kMaxBanks = 64;
+constexpr uint32_t kMaxBankGroups = 8;
 // A sub-core keeps its warps in the bits of a word.
 constexpr uint32_t kMaxWarpsOfSubCore = 32;
 constexpr uint64_t kInstructionLineBytes = 128;
@@ -170,6 +173,9 @@ class Rules {
         dram.banks % dram.bank_groups == 0, {"-gpgpu_dram_timing_opt"},
         absl::StrCat(dram.banks, " banks (nbk) do not divide into ", dram.bank_groups, " groups (nbkgrp)"),
         "a multiple of nbkgrp");
+    Require(dram.banks <= kMaxBanks && dram.bank_groups <= kMaxBankGroups, {"-gpgpu_dram_timing_opt"},
+            absl::StrCat(dram.banks, " banks (nbk) in ", dram.bank_groups, " groups (nbkgrp)"),
+            absl::StrCat("at most ", kMaxBanks, " banks and ", kMaxBankGroups, " groups"));
     Require(dram.rc >= dram.ras, {"-gpgpu_dram_timing_opt"},
             "the row cycle RC is below the row open time RAS", "RC >= RAS");
     Require(dram.refresh_ns < dram.refresh_interval_ns,
