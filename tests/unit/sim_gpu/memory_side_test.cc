@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <vector>
 
 namespace sm89 {
@@ -101,6 +103,34 @@ TEST(MemorySideTest, AtomicsAddTheirLatencyAndSerialiseOnAnAddress) {
   EXPECT_EQ(answers[2] - 10'000, answers[1] - 5'000 + config.l2.atomic_latency_cycles);
   const Cycle serial = (31 * config.l2.atomic_interval_x100 + 99) / 100;
   EXPECT_EQ(answers[3] - 15'000, answers[2] - 10'000 + serial);
+}
+
+// Bytes a cycle that `sms` SMs read from the L2 together when each asks for a line every fourth cycle.
+double L2ReadBytesPerCycle(uint16_t sms) {
+  const GpuConfig config = Config();
+  constexpr uint32_t kLines = 400;
+  constexpr Cycle kStart = 20'000;
+  Driver driver(config);
+  for (uint32_t i = 0; i < kLines; ++i) {
+    for (uint16_t sm = 0; sm < sms; ++sm) {
+      const uint64_t line = uint64_t{i} * sms + sm;
+      driver.Add(i * 40, sm, line);
+      driver.Add(kStart + i * 4, sm, line);
+    }
+  }
+  const std::vector<Cycle> answers = driver.Run();
+  const Cycle end = *std::max_element(answers.begin(), answers.end());
+  constexpr Cycle kFirstAnswer = 200;  // the shortest way there and back
+  return static_cast<double>(kLines) * sms * kLineBytes / static_cast<double>(end - kStart - kFirstAnswer);
+}
+
+// An RTX 4090 reads 1964.7 bytes a cycle with all SMs (BAND-007), and one CTA alone more than its part of
+// that.
+TEST(MemorySideTest, AllSmsReadTheL2AtTheMeasuredRate) {
+  const double all = L2ReadBytesPerCycle(128);
+  std::printf("L2 read: %.1f B/cycle (1964.7)\n", all);
+  EXPECT_NEAR(all, 1964.7, 1964.7 * 0.05);
+  EXPECT_GT(L2ReadBytesPerCycle(1), 18.4);
 }
 
 // All SMs at one address: as many a cycle as the interval says, whatever the window.
