@@ -6,6 +6,7 @@
 #include "sim/mem/address_map.h"
 #include "sim/mem/atomic_unit.h"
 #include "sim/mem/l2_slice.h"
+#include "sim/mem/ring.h"
 
 namespace sm89 {
 namespace {
@@ -210,6 +211,18 @@ TEST_F(L2SliceTest, BlocksWhenNoMshrOrWayIsFree) {
   EXPECT_TRUE(Do(MemRequestKind::kWrite, 3, 0x1).blocked) << "both ways are being filled";
   slice_.Fill(1, way, 0x1);
   EXPECT_FALSE(Do(MemRequestKind::kRead, 3, 0x1).blocked);
+}
+
+TEST(RingTest, KeepsItsOrderWhenItGrowsWithItsFrontInTheMiddle) {
+  Ring<int> ring(4);
+  for (int i = 0; i < 3; ++i) ring.push_back(i);
+  ring.pop_front();
+  ring.pop_front();
+  for (int i = 3; i < 20; ++i) ring.push_back(i);
+  ASSERT_EQ(ring.size(), 18u);
+  for (uint32_t i = 0; i < ring.size(); ++i) EXPECT_EQ(ring[i], static_cast<int>(i) + 2);
+  for (int i = 2; i < 20; ++i, ring.pop_front()) ASSERT_EQ(ring.front(), i);
+  EXPECT_TRUE(ring.empty());
 }
 
 L2Config AtomicConfig(uint32_t interval_x100) {
