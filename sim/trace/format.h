@@ -37,16 +37,16 @@ inline constexpr size_t kNumColumns = 8;
 // What a writer aims at. A reader does not depend on these.
 inline constexpr uint32_t kSegmentInstructions = 4096;  // of one warp
 inline constexpr uint32_t kSegmentBytes = 16 << 10;     // of one warp, encoded
-inline constexpr uint32_t kSegmentShapeLanes = 1024;    // of one warp: addresses held by its own shapes
+inline constexpr uint32_t kSegmentShapeLanes = 256;     // of one warp: addresses held by its own shapes
 // Of one warp: addresses held by all shapes that the segment uses. A chunk repeats each shape it uses, at
 // most 10 bytes an address: 64 warps' segments with these bounds take 6 MiB, which kMaxChunkBytes has room
 // for.
-inline constexpr uint32_t kSegmentUsedLanes = 8 * kSegmentShapeLanes;
+inline constexpr uint32_t kSegmentUsedLanes = 32 * kSegmentShapeLanes;
 inline constexpr uint64_t kChunkTargetBytes = 1 << 20;  // unpacked, counting 8 bytes an address held
 // The same of a chunk that ends inside a thread block, for each warp of the block. A chunk is in memory while
-// a warp is inside it: with this bound and those on segments, 6,144 resident warps (all of an RTX 4090's) of
-// a trace with scattered addresses hold about 200 MiB, however long they run.
-inline constexpr uint64_t kChunkWarpBytes = 16 << 10;
+// a warp is inside it, and warps of a block drift apart, so that this bounds what long warps hold: with an
+// RTX 4090 full of warps that load from scattered addresses a run takes 180 MiB (16 KiB here: 490 MiB).
+inline constexpr uint64_t kChunkWarpBytes = 4 << 10;
 inline constexpr uint64_t kMaxOpenCtaBytes = uint64_t{1} << 30;  // held of a CTA until it is complete
 
 // What a reader accepts (writers keep well inside). Every allocation is checked against one of these first.
