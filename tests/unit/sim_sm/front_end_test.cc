@@ -131,6 +131,13 @@ TEST(Redirect, ATakenBranchTakesTenCycles) {
   EXPECT_EQ(Span({Nop().Stall(14).Yield(), Nop().At(512)}), 14u);
 }
 
+TEST(Redirect, ABranchThatSomeLanesTakeRedirectsThoseThatGoOnToo) {
+  Inst bra = Control(ControlOp::kBranch).Stall(5);
+  EXPECT_EQ(Span({bra, Nop()}), 10u);
+  bra.mask = 0;
+  EXPECT_EQ(Span({bra, Nop()}), 5u) << "not taken by any";
+}
+
 TEST(Redirect, ConvergenceHoldsTheWarpAlsoOnItsWay) {
   Inst bsync = Control(ControlOp::kConvergence).Stall(5);
   bsync.code.reconverges = true;

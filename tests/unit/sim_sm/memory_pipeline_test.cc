@@ -76,6 +76,23 @@ TEST(MemoryCadence, AFullQueueHoldsBackMemoryInstructionsOnly) {
   EXPECT_EQ(IssueCycles(program, A6000()), (Cycles{2, 3, 4, 5, 6, 7, 8, 9, 10, 13}));
 }
 
+TEST(MemoryCadence, AFullQueueStarvesNoWarp) {
+  // Dependent shared loads in 32 warps: the SM's port is the limit, a load every two cycles, and all warps
+  // come to their ends at about the same time (RTX 4090: 2.005 cycles).
+  constexpr size_t kLoads = 100;
+  SmLab lab(A6000());
+  lab.Launch(std::vector<Program>(32, Repeat(Lds().Write(0).Wait(1).Stall(2), kLoads)));
+  lab.Run();
+  Cycle first = kNever;
+  Cycle last = 0;
+  for (size_t w = 0; w < 32; ++w) {
+    first = std::min(first, lab.Issued(w).back());
+    last = std::max(last, lab.Issued(w).back());
+  }
+  EXPECT_LE(last, 32 * kLoads * 2 * 1.01);
+  EXPECT_GE(first, last * 9 / 10);
+}
+
 // Cycles from the issue to that of an instruction that waits for its read counter.
 Cycle War(const Inst& inst) { return Span({Inst(inst).Read(0).Stall(2), Nop().Wait(1)}, A6000()); }
 // To that of one that waits for its write counter, data in the L1.

@@ -204,7 +204,7 @@ class SmLab {
   static constexpr Cycle kNoReply = kNever;
 
   explicit SmLab(const GpuConfig& config = LabConfig()) : config_(config), sm_(config, 0) {
-    for (int i = 0; i < 4; ++i) profiles_.push_back(std::make_unique<PcProfile>(kMaxStatics));
+    for (int i = 0; i < 2; ++i) profiles_.push_back(std::make_unique<PcProfile>(kMaxStatics));
     sm_.set_profiles(&profiles_);
   }
 
@@ -288,7 +288,7 @@ class SmLab {
   const std::vector<Cycle>& finished() const { return finished_; }
 
  private:
-  static constexpr size_t kMaxStatics = 1024;
+  static constexpr size_t kMaxStatics = 4096;
 
   struct Executed {
     uint32_t static_id = 0;

@@ -4,6 +4,7 @@
 #include "sim/sm/exec_units.h"
 #include "sim/sm/kernel_code.h"
 #include "sim/sm/l1_cache.h"
+#include "sim/sm/refusal_queue.h"
 #include "sim/sm/warp.h"
 #include "sim/sm/warp_scheduler.h"
 
@@ -177,6 +178,26 @@ TEST(TensorTest, IntervalsGiveThePeakRatesOfTheWhitepaper) {
   EXPECT_EQ(interval(16, 8, 32, TensorType::kE4m3, true, false), 32u);
   EXPECT_EQ(interval(16, 8, 64, TensorType::kS4, false, false), 16u);
   EXPECT_EQ(interval(16, 8, 32, TensorType::kF16, false, true), 16u) << "sparse: twice the depth";
+}
+
+TEST(RefusalQueueTest, ServesInTheOrderOfRefusal) {
+  RefusalQueue queue;
+  EXPECT_EQ(queue.Admit(0b1111, false), 0b1111u) << "nobody was refused";
+  EXPECT_EQ(queue.Admit(0b0100, true), 0u);
+  EXPECT_EQ(queue.Admit(0b1101, true), 0u) << "0 and 3 come behind 2";
+  EXPECT_EQ(queue.Admit(0b1111, false), 0b0100u);
+  queue.Remove(2);
+  EXPECT_EQ(queue.Admit(0b1111, false), 0b0001u);
+  queue.Remove(0);
+  EXPECT_EQ(queue.Admit(0b1000, false), 0b1000u);
+  queue.Remove(3);
+  queue.Remove(5);
+  EXPECT_EQ(queue.Admit(0b0010, false), 0b0010u) << "refused while others waited";
+  queue.Remove(1);
+  EXPECT_EQ(queue.Admit(0b0101, false), 0b0100u) << "and 2, which came again behind 1";
+  queue.Remove(2);
+  queue.Remove(0);
+  EXPECT_TRUE(queue.empty());
 }
 
 TEST(L1CacheTest, EvictsTheLeastRecentlyUsedAndReportsDirtySectors) {
