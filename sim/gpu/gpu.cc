@@ -320,19 +320,21 @@ absl::Status Gpu::Advance(uint64_t cycles) {
 }
 
 void Gpu::CheckProgress() {
-  const uint64_t issued_now = issued();
+  // A queue that moves is no deadlock, however long it is: replies count like instructions.
+  uint64_t events = issued();
+  for (const auto& sm : sms_) events += sm->replies();
   const bool resident = std::any_of(sms_.begin(), sms_.end(), [](const auto& sm) { return !sm->idle(); });
   // A warp that sleeps until a known cycle (NANOSLEEP, a fence) is waiting, not stuck.
   const bool asleep =
       std::any_of(sms_.begin(), sms_.end(), [](const auto& sm) { return sm->has_sleepers(); });
-  if (issued_now != last_issued_ || !resident || asleep) {
-    last_issued_ = issued_now;
+  if (events != last_events_ || !resident || asleep) {
+    last_events_ = events;
     last_progress_ = now_;
     return;
   }
   if (now_ - last_progress_ < options_.config.run.deadlock_cycles) return;
-  End(RunStatus::kDeadlock,
-      absl::StrCat("no instruction issued for ", now_ - last_progress_, " cycles\n", DescribeStuck()));
+  End(RunStatus::kDeadlock, absl::StrCat("no instruction issued and no reply came for ",
+                                         now_ - last_progress_, " cycles\n", DescribeStuck()));
 }
 
 void Gpu::End(RunStatus status, std::string detail) {

@@ -123,7 +123,7 @@ class Gpu {
   Cycle now_ = 0;
   Cycle window_end_ = 0;
   Cycle last_progress_ = 0;
-  uint64_t last_issued_ = 0;
+  uint64_t last_events_ = 0;  // instructions and replies
   uint64_t copies_ = 0;
   uint64_t copied_bytes_ = 0;
   SimStats finished_;  // SM, L1 and network statistics of finished kernels
