@@ -134,7 +134,7 @@ class Gpu {
   bool dispatch_placed_ = false;  // in this pass
   uint32_t dispatch_sm_ = 0;
   uint64_t launch_free_hundredths_ = 0;  // of a cycle: the next CTA may leave the distributor
-  uint64_t executed_ = 0;  // instructions of CTAs that a live source executed in this call
+  uint64_t executed_ = 0;                // instructions of CTAs that a live source executed in this call
   bool done_ = false;
   RunStatus status_ = RunStatus::kComplete;
   std::string status_detail_;
