@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/api/assumptions.h"
+#include "sim/api/machine_code.h"
 #include "sim/base/assert.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
@@ -35,8 +36,11 @@ EmulatedLaunch LaunchReportOf(const LaunchOutcome& outcome) {
 class SimulatorImpl final : public Simulator {
  public:
   SimulatorImpl(SimulatorOptions options, std::shared_ptr<TraceSource> trace, std::unique_ptr<Gpu> gpu,
-                std::vector<bool> selected)
-      : options_(std::move(options)), trace_(std::move(trace)), gpu_(std::move(gpu)) {
+                std::vector<bool> selected, std::vector<std::string> code_files)
+      : options_(std::move(options)),
+        trace_(std::move(trace)),
+        gpu_(std::move(gpu)),
+        code_files_(std::move(code_files)) {
     for (size_t k = 0; k < selected.size(); ++k) {
       if (!selected[k]) continue;
       ++kernels_total_;
@@ -119,6 +123,11 @@ class SimulatorImpl final : public Simulator {
   }
 
  private:
+  std::string MachineCodeText(uint32_t trace_kernel) const {
+    const bool of_file = !code_files_.empty() && !code_files_[trace_kernel].empty();
+    return of_file ? absl::StrCat("machine code of ", code_files_[trace_kernel]) : "machine code";
+  }
+
   KernelReport KernelReportOf(uint32_t index) const {
     const KernelRun& run = *gpu_->runs()[index];
     KernelReport kernel;
@@ -134,8 +143,8 @@ class SimulatorImpl final : public Simulator {
     kernel.theoretical_occupancy =
         static_cast<double>(run.occupancy.ctas_per_sm * run.occupancy.needs.warps) /
         options_.config.gpu.sm.max_warps;
-    kernel.control_bits =
-        run.control_source == ControlSource::kMachineCode ? "machine code" : kSynthesisedControlBits;
+    const bool machine_code = run.control_source == ControlSource::kMachineCode;
+    kernel.control_bits = machine_code ? MachineCodeText(run.trace_kernel) : kSynthesisedControlBits;
     const std::span<const StaticInst> code = trace_->StaticTable(run.trace_kernel);
     kernel.control_bits_present =
         std::any_of(code.begin(), code.end(), [](const StaticInst& inst) { return inst.has_encoding; });
@@ -157,6 +166,7 @@ class SimulatorImpl final : public Simulator {
   SimulatorOptions options_;
   std::shared_ptr<TraceSource> trace_;
   std::unique_ptr<Gpu> gpu_;
+  std::vector<std::string> code_files_;  // by kernel of the trace, "" = none; empty without sass_files
   uint32_t kernels_total_ = 0;
   uint64_t instructions_total_ = 0;
 };
@@ -206,7 +216,12 @@ absl::Status CheckProfileSize(const TraceSource& trace, const std::vector<bool>&
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions options) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<TraceSource> trace, OpenSource(&options));
+  MachineCode code;
+  ASSIGN_OR_RETURN(code.source, OpenSource(&options));
+  if (!options.sass_files.empty()) {
+    ASSIGN_OR_RETURN(code, AddMachineCode(std::move(code.source), options.sass_files));
+  }
+  const std::shared_ptr<TraceSource> trace = code.source;
   const TraceSetInfo& info = trace->info();
   ASSIGN_OR_RETURN(std::vector<bool> selected, SelectKernels(options.kernels, info.kernels.size()));
   if (options.profile) RETURN_IF_ERROR(CheckProfileSize(*trace, selected, options.threads));
@@ -219,8 +234,8 @@ absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions op
   gpu_options.threads = options.threads;
   gpu_options.profile = options.profile;
   ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, Gpu::Create(std::move(gpu_options)));
-  return std::unique_ptr<Simulator>(
-      std::make_unique<SimulatorImpl>(std::move(options), trace, std::move(gpu), std::move(selected)));
+  return std::unique_ptr<Simulator>(std::make_unique<SimulatorImpl>(
+      std::move(options), trace, std::move(gpu), std::move(selected), std::move(code.files)));
 }
 
 }  // namespace sm89

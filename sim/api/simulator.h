@@ -35,6 +35,8 @@ struct SimulatorOptions {
   std::shared_ptr<Emulation>
       emulation;  // instead of both: launches to execute; their outcomes get into the report
   EmulationOptions emulation_options;  // for a program package
+  // Cubins and listings that give the kernels of a trace their encodings (machine_code.h).
+  std::vector<std::string> sass_files;
   KernelSelection kernels;
   uint64_t max_cycles = 0;  // 0 = no limit
   uint32_t threads = 1;     // host threads; the result does not depend on it

@@ -93,6 +93,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& opti
   SimulatorOptions run;
   run.config = std::move(config);
   run.kernels = options.kernels;
+  run.sass_files = options.sass;
   run.max_cycles = options.max_cycles;
   run.threads = options.threads;
   run.profile = options.profile;

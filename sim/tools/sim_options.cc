@@ -44,6 +44,11 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   AddProgramFlags(app, &options->program);
   app->add_option("--keep-trace", options->keep_trace, "with --cubin or --suite: store what was executed")
       ->type_name("FILE");
+  app->add_option("--sass", options->sass,
+                  "with --trace: cubin, or text of cuobjdump -sass or nvdisasm -hex, whose control bits and\n"
+                  "operands its kernels get; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   app->add_option("--set", raw->sets, "override a setting; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
@@ -130,6 +135,13 @@ absl::Status CheckInput(const SimCommandOptions& options) {
                             .value = options.keep_trace,
                             .expected = "--cubin or --suite",
                             .message = "only what is executed can be kept"});
+  }
+  if (!options.sass.empty() && program) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      Fault{.field = "--sass",
+                            .value = options.sass.front(),
+                            .expected = "--trace",
+                            .message = "what is executed has its machine code"});
   }
   return absl::OkStatus();
 }

@@ -22,6 +22,7 @@ struct SimCommandOptions {
   std::vector<NamedOverride> overrides;
   ConfigOptions config_options;
   IngestOptions ingest;
+  std::vector<std::string> sass;  // with `trace`: cubins and listings that have its kernels' encodings
   KernelSelection kernels;
   uint64_t max_cycles = 0;
   uint64_t max_instructions = 0;  // with `program`: warp instructions that a launch may execute; 0 = no limit

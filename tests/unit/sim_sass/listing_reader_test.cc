@@ -1,6 +1,9 @@
 // Listings of the vendor's disassemblers: functions, addresses, encodings.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "absl/strings/str_format.h"
 #include "sim/base/fault.h"
 #include "sim/sass/listing.h"
@@ -9,49 +12,55 @@
 namespace sm89::sass {
 namespace {
 
-constexpr char kDumped[] = R"sass(
+// "~" stands for a tab.
+std::string Tabs(std::string text) {
+  std::replace(text.begin(), text.end(), '~', '\t');
+  return text;
+}
+
+const std::string kDumped = Tabs(R"sass(
 Fatbin elf code:
 ================
 arch = sm_89
 code version = [1,8]
 
-	code for sm_89
-	.target	sm_89
+~code for sm_89
+~.target~sm_89
 
-		Function : _Z5scalePff
-	.headerflags	@"EF_CUDA_SM89 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM89)"
+~~Function : _Z5scalePff
+~.headerflags~@"EF_CUDA_SM89 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM89)"
         /*0000*/                   MOV R1, c[0x0][0x28] ;                      /* 0x00000a0000017a02 */
                                                                                /* 0x000fe40000000f00 */
         /*0010*/               @P0 EXIT ;                                      /* 0x000000000000094d */
                                                                                /* 0x000fea0003800000 */
-		..........
+~~..........
 
 
-		Function : other
-	.headerflags	@"EF_CUDA_SM89 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM89)"
+~~Function : other
+~.headerflags~@"EF_CUDA_SM89 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM89)"
         /*0000*/                   EXIT ;                                      /* 0x000000000000794d */
                                                                                /* 0x000fea0003800000 */
-)sass";
+)sass");
 
 constexpr char kDisassembled[] =
-    R"sass(	.headerflags	@"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_SM89 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM89)"
-	.elftype	@"ET_EXEC"
+    R"sass(~.headerflags~@"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_SM89 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM89)"
+~.elftype~@"ET_EXEC"
 
 //--------------------- .text._Z5scalePff          --------------------------
-	.section	.text._Z5scalePff,"ax",@progbits
-	.sectioninfo	@"SHI_REGISTERS=8"
-	.align	128
+~.section~.text._Z5scalePff,"ax",@progbits
+~.sectioninfo~@"SHI_REGISTERS=8"
+~.align~128
         .global         _Z5scalePff
         .type           _Z5scalePff,@function
 _Z5scalePff:
 .text._Z5scalePff:
         /*0000*/                   MOV R1, c[0x0][0x28] ;                /* 0x00000a0000017a02 */
                                                                          /* 0x000fe40000000f00 */
-	//## File "scale.cu", line 3
+~//## File "scale.cu", line 3
 .L_x_0:
         /*0010*/              @P0  BRA `(.L_x_0) ;  /* 0x0000000000007947 */  /* 0x000fea000383ffff */
 .L_x_1:
-)sass";
+)sass");
 
 TEST(ListingReader, OfCuobjdump) {
   const auto functions = ReadListing(kDumped, "a.sass");
@@ -81,7 +90,7 @@ TEST(ListingReader, OfNvdisasm) {
 
 TEST(ListingReader, WindowsLineEndsAndNoLastOne) {
   std::string text;
-  for (const char c : std::string_view(kDumped)) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  for (const char c : kDumped) text += c == '\n' ? std::string("\r\n") : std::string(1, c);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   const auto functions = ReadListing(text, "a.sass");
   ASSERT_TRUE(functions.ok()) << functions.status();
