@@ -42,8 +42,8 @@ code version = [1,8]
                                                                                /* 0x000fea0003800000 */
 )sass");
 
-constexpr char kDisassembled[] =
-    R"sass(~.headerflags~@"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_SM89 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM89)"
+const std::string kDisassembled =
+    Tabs(R"sass(~.headerflags~@"EF_CUDA_TEXMODE_UNIFIED EF_CUDA_SM89 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM89)"
 ~.elftype~@"ET_EXEC"
 
 //--------------------- .text._Z5scalePff          --------------------------
