@@ -1,0 +1,226 @@
+// A text trace gets its encodings back: from the cubin, and from listings of it.
+#include "sim/api/machine_code.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_format.h"
+#include "sim/base/fault.h"
+#include "sim/cubin/reader.h"
+#include "sim/ingest/ingest.h"
+#include "sim/isa/decoded_inst.h"
+#include "sim/sass/decode.h"
+#include "sim/tools/accel_sim_writer.h"
+#include "sim/tools/exit_codes.h"
+#include "sim/tools/sim_command.h"
+#include "sim/trace/compact_reader.h"
+#include "tests/support/example_kernels.h"
+#include "tests/support/temp_dir.h"
+
+namespace sm89 {
+namespace {
+
+using ::testing::HasSubstr;
+
+// vector_add, executed, written as Accel-Sim text and read again: what a tracer would have left of it.
+class MachineCodeTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto program = CollectProgram({.cubin = Cubin(),
+                                         .cubin_folder = "",
+                                         .launches = testing::ExampleKernelPath("vector_add.json"),
+                                         .cases = {}});
+    ASSERT_TRUE(program.ok()) << program.status();
+    const auto emulation = Emulation::Create(*program, {});
+    ASSERT_TRUE(emulation.ok()) << emulation.status();
+    live_ = (*emulation)->source();
+    ASSERT_TRUE(WriteAccelSimFolder(*live_, Path("text")).ok());
+    const auto ingested = IngestTrace(Path("text"), Path("trace.sm89"), {});
+    ASSERT_TRUE(ingested.ok()) << ingested.status();
+    auto reader = CompactReader::Open(Path("trace.sm89"));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    trace_ = std::move(*reader);
+    ASSERT_FALSE(trace_->StaticTable(0).empty());
+    ASSERT_FALSE(trace_->StaticTable(0)[0].has_encoding);
+  }
+
+  static std::string Cubin() { return testing::ExampleKernelPath("vector_add.sm_89.cubin"); }
+  std::string Path(const std::string& name) const { return dir_.path() + "/" + name; }
+
+  std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name), std::ios::binary) << text;
+    return Path(name);
+  }
+
+  // The trace's kernel as cuobjdump or nvdisasm prints it; `kernel` is its name in the listing.
+  std::string Listing(const std::string& kernel, bool nvdisasm) const {
+    const auto module = cubin::OpenCubin(Cubin());
+    EXPECT_TRUE(module.ok());
+    const cubin::Function& function = module->functions.at(0);
+    std::string text = nvdisasm ? "\t.target\tsm_89\n.text." + kernel + ":\n"
+                                : "\tcode for sm_89\n\t\tFunction : " + kernel + "\n";
+    for (size_t at = 0; at + 16 <= function.code.size(); at += 16) {
+      sass::Word128 word;
+      for (size_t b = 8; b-- > 0;) {
+        word.lo = word.lo << 8 | function.code[at + b];
+        word.hi = word.hi << 8 | function.code[at + 8 + b];
+      }
+      const auto inst = sass::Decode(word, 89);
+      absl::StrAppendFormat(&text, "        /*%04x*/  %s ;   /* 0x%016x */\n%60s/* 0x%016x */\n", at,
+                            inst.ok() ? sass::Print(*inst, {}) : "?", word.lo, "", word.hi);
+    }
+    return text;
+  }
+
+  void ExpectTheCubinsBits(const TraceSource& source) const {
+    const DecodedKernel traced = DecodeKernel(source.StaticTable(0), {});
+    const DecodedKernel real = DecodeKernel(live_->StaticTable(0), {});
+    EXPECT_EQ(traced.control_source, ControlSource::kMachineCode);
+    for (const DecodedInst& inst : traced.insts) {
+      const auto it = std::find_if(real.insts.begin(), real.insts.end(),
+                                   [&](const DecodedInst& other) { return other.pc == inst.pc; });
+      ASSERT_NE(it, real.insts.end());
+      EXPECT_EQ(inst.bits.stall_cycles, it->bits.stall_cycles) << inst.pc;
+      EXPECT_EQ(inst.bits.write_counter, it->bits.write_counter) << inst.pc;
+      EXPECT_EQ(inst.bits.read_counter, it->bits.read_counter) << inst.pc;
+      EXPECT_EQ(inst.bits.wait_mask, it->bits.wait_mask) << inst.pc;
+      EXPECT_EQ(inst.bits.reuse_mask, it->bits.reuse_mask) << inst.pc;
+      EXPECT_EQ(inst.num_sources, it->num_sources) << inst.pc;
+      EXPECT_EQ(inst.guarded, it->guarded) << inst.pc;
+    }
+  }
+
+  std::string Kernel() const { return trace_->info().kernels[0].name; }
+
+  testing::TempDir dir_;
+  std::shared_ptr<TraceSource> live_;
+  std::shared_ptr<TraceSource> trace_;
+};
+
+TEST_F(MachineCodeTest, OfTheCubin) {
+  const auto code = AddMachineCode(trace_, {Cubin()});
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_EQ(code->files, std::vector<std::string>{Cubin()});
+  EXPECT_TRUE(code->source->info().warnings.empty());
+  EXPECT_EQ(code->source->digest(), trace_->digest());
+  ExpectTheCubinsBits(*code->source);
+}
+
+TEST_F(MachineCodeTest, OfListings) {
+  for (const bool nvdisasm : {false, true}) {
+    const std::string path = Write("code.sass", Listing(Kernel(), nvdisasm));
+    const auto code = AddMachineCode(trace_, {path});
+    ASSERT_TRUE(code.ok()) << code.status();
+    EXPECT_EQ(code->files, std::vector<std::string>{path});
+    ExpectTheCubinsBits(*code->source);
+  }
+}
+
+// The whole way: what the tracer's text lost is what the listing brings back.
+TEST_F(MachineCodeTest, ARunIsTheExecutedOnesCycleForCycle) {
+  const auto executed = testing::RunExampleKernel("vector_add", 1, 1'000'000);
+  ASSERT_TRUE(executed.ok()) << executed.status();
+  SimulatorOptions options;
+  options.config = LoadConfig("RTX4090", {}, {}).value();
+  options.source = trace_;
+  options.sass_files = {Cubin()};
+  auto simulator = Simulator::Create(std::move(options));
+  ASSERT_TRUE(simulator.ok()) << simulator.status();
+  while (!(*simulator)->Advance(1'000'000).value().done) {
+  }
+  const RunReport report = (*simulator)->Report();
+  ASSERT_EQ(report.kernels.size(), 1u);
+  EXPECT_EQ(report.kernels[0].control_bits, "machine code of " + Cubin());
+  EXPECT_EQ(executed->report.kernels[0].control_bits, "machine code");
+  EXPECT_EQ(report.kernels[0].cycles, executed->report.kernels[0].cycles);
+  EXPECT_EQ(report.kernels[0].stats.sm.warp_instructions,
+            executed->report.kernels[0].stats.sm.warp_instructions);
+}
+
+TEST_F(MachineCodeTest, OnTheCommandLine) {
+  std::ostringstream out, err;
+  const SimCommandIo io{.out = out, .err = err, .err_is_terminal = false, .interrupted = nullptr};
+  EXPECT_EQ(SimMain({"--trace", Path("text"), "--sass", Cubin(), "--json", "-"}, io), kExitOk) << err.str();
+  EXPECT_THAT(out.str(), HasSubstr("machine code of " + Cubin()));
+  const std::string other = Write("code.sass", Listing("another_kernel", true));
+  std::ostringstream warned;
+  const SimCommandIo second{.out = warned, .err = err, .err_is_terminal = false, .interrupted = nullptr};
+  EXPECT_EQ(SimMain({"--trace", Path("text"), "--sass", other, "--json", "-"}, second), kExitOk) << err.str();
+  EXPECT_THAT(warned.str(), HasSubstr("no_machine_code"));
+  EXPECT_THAT(warned.str(), HasSubstr("\"synthesised"));
+  EXPECT_EQ(SimMain({"--cubin", Cubin(), "--launch", testing::ExampleKernelPath("vector_add.json"), "--sass",
+                     Cubin()},
+                    io),
+            kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("what is executed has its machine code"));
+}
+
+TEST_F(MachineCodeTest, NamesMatchMangledOrNot) {
+  // "vector_add" is extern "C"; a mangled listing of the same name matches by its demangled name.
+  const std::string mangled = absl::StrFormat("_Z%d%sPKfS0_Pfi", Kernel().size(), Kernel());
+  const auto code = AddMachineCode(trace_, {Write("code.sass", Listing(mangled, false))});
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_NE(code->files[0], "");
+  const std::string two = Listing(mangled, false) + Listing(mangled + "i", false);
+  const auto ambiguous = AddMachineCode(trace_, {Write("two.sass", two)});
+  ASSERT_TRUE(ambiguous.ok()) << ambiguous.status();
+  EXPECT_EQ(ambiguous->files[0], "") << "two overloads: neither";
+}
+
+TEST_F(MachineCodeTest, KernelsThatNoFileHasAreListed) {
+  const auto code = AddMachineCode(trace_, {Write("code.sass", Listing("another_kernel", false))});
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_EQ(code->files, std::vector<std::string>{""});
+  ASSERT_EQ(code->source->info().warnings.size(), 1u);
+  EXPECT_EQ(code->source->info().warnings[0].kind, "no_machine_code");
+  EXPECT_THAT(code->source->info().warnings[0].message, HasSubstr(Kernel()));
+  EXPECT_EQ(DecodeKernel(code->source->StaticTable(0), {}).control_source, ControlSource::kSynthesised);
+  // A second file may have it.
+  const auto both = AddMachineCode(trace_, {Path("code.sass"), Cubin()});
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->files[0], Cubin());
+}
+
+TEST_F(MachineCodeTest, AnotherBuildIsAnError) {
+  std::string text = Listing(Kernel(), false);
+  const size_t at = text.find("/* 0x");  // the first instruction becomes a NOP
+  text.replace(at, 24, "/* 0x0000000000007918 */");
+  const size_t high = text.find("/* 0x", at + 24);
+  text.replace(high, 24, "/* 0x000fc00000000000 */");
+  const auto code = AddMachineCode(trace_, {Write("other.sass", text)});
+  ASSERT_FALSE(code.ok());
+  const std::string message(code.status().message());
+  EXPECT_THAT(message, HasSubstr(Kernel()));
+  EXPECT_THAT(message, HasSubstr("0x0"));
+  EXPECT_THAT(message, HasSubstr("NOP"));
+  EXPECT_THAT(message, HasSubstr(trace_->StaticTable(0)[0].opcode));
+
+  text = Listing(Kernel(), false);
+  text.resize(text.find("/*0020*/") - 8);  // ends after two instructions
+  const auto cut = AddMachineCode(trace_, {Write("cut.sass", text)});
+  ASSERT_FALSE(cut.ok());
+  EXPECT_THAT(std::string(cut.status().message()), HasSubstr("nothing there"));
+}
+
+TEST_F(MachineCodeTest, FilesThatAreNeither) {
+  for (const std::string& path :
+       {Write("a.txt", "hello\n"), Write("b.bin", std::string("\x7f") + "ELF\x02"), Path("absent.cubin")}) {
+    const auto code = AddMachineCode(trace_, {path});
+    ASSERT_FALSE(code.ok()) << path;
+    EXPECT_THAT(std::string(code.status().message()), HasSubstr(path));
+  }
+}
+
+TEST_F(MachineCodeTest, ATraceWithEncodingsKeepsThem) {
+  const auto code = AddMachineCode(live_, {Write("code.sass", Listing("another_kernel", false))});
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_TRUE(code->source->info().warnings.empty());
+  EXPECT_EQ(code->source->StaticTable(0).data(), live_->StaticTable(0).data());
+  EXPECT_TRUE(code->source->live());
+}
+
+}  // namespace
+}  // namespace sm89
