@@ -123,6 +123,24 @@ TEST(InstructionCache, AnotherKernelFindsItEmpty) {
   EXPECT_EQ(lab.Issued(0, 2), Cycles{start + 2}) << "the same kernel's code is there";
 }
 
+// Statistics of two rounds through one instruction in each of `lines` lines.
+SmStats TwoRounds(uint32_t lines) {
+  Program program;
+  for (uint32_t i = 0; i < 2 * lines; ++i) program.push_back(Nop().At(i % lines * 128));
+  return FrontStats(program, WithCaches());
+}
+
+TEST(InstructionCache, TheL0HoldsThirtyTwoKibibytes) {
+  EXPECT_EQ(TwoRounds(256).icache_l0_misses, 256u);
+  EXPECT_EQ(TwoRounds(256 + 8).icache_l0_misses, 2u * 264) << "a line too many in each of eight sets";
+}
+
+TEST(InstructionCache, TheL1HoldsAHundredAndTwentyEightKibibytes) {
+  EXPECT_EQ(TwoRounds(1024).icache_l1_misses, 1024u);
+  EXPECT_EQ(TwoRounds(1024).icache_l0_misses, 2048u);
+  EXPECT_EQ(TwoRounds(1024 + 64).icache_l1_misses, 2u * 1088) << "a line too many in each of 64 sets";
+}
+
 TEST(Redirect, ATakenBranchTakesTenCycles) {
   EXPECT_EQ(Span({Nop(), Nop().At(512)}), 10u);
   EXPECT_EQ(Span({Nop().At(512), Nop().At(0)}), 10u);
@@ -174,6 +192,19 @@ TEST(ConstantOperand, TwoWaysHoldTwoLinesOfASet) {
   };
   EXPECT_EQ(last(1), 1u);
   EXPECT_EQ(last(2), 1u + 11) << "evicted from the L0, still in the L1";
+}
+
+TEST(ConstantOperand, TheL1HoldsTwoKibibytes) {
+  const auto misses = [](uint32_t lines) {
+    Program program;
+    for (uint32_t i = 0; i < 2 * lines; ++i) program.push_back(Fp32().Constant(i % lines * 64));
+    SmLab lab;
+    lab.Launch({program});
+    lab.Run();
+    return lab.Stats().constant_l1_misses;
+  };
+  EXPECT_EQ(misses(32), 32u);
+  EXPECT_EQ(misses(32 + 4), 2u * 36) << "a line too many in each of four sets of eight ways";
 }
 
 TEST(ConstantOperand, TheGreedyWarpsMissHoldsThePortFourCyclesThenAnotherWarpIssues) {

@@ -281,7 +281,7 @@ class SmLab {
   }
   // By static instruction: those of warp 0, then those of warp 1 ...
   const PcProfile& profile(uint32_t kernel = 0) const { return *profiles_[kernel]; }
-  Sm& sm() { return sm_; }
+  const Sm& sm() const { return sm_; }
   Cycle now() const { return now_; }
   const std::vector<MemRequest>& requests() const { return requests_; }
   const std::vector<ClockSample>& samples() const { return samples_; }
