@@ -95,7 +95,7 @@ struct FrontEndConfig {
   uint32_t l1_fill_interval_cycles = 4;  // between two lines into the L1I
   uint32_t stream_buffer_lines = 8;      // prefetched behind an L0 miss; 0 = no prefetcher
   uint32_t branch_redirect_cycles = 10;  // taken branch's issue to its target's, lines present
-  uint32_t convergence_cycles = 10;      // BSYNC's issue to the warp's next one
+  uint32_t convergence_cycles = 13;      // BSYNC's issue to the warp's next one
 
   friend bool operator==(const FrontEndConfig&, const FrontEndConfig&) = default;
 };
@@ -170,6 +170,7 @@ struct L1Config {
   uint32_t miss_detect_cycles = 14;  // shared unit to a request on its way to the L2
   uint32_t fill_cycles = 12;         // reply at the SM to dependent issue
   uint32_t shuffle_latency_cycles = 24;
+  uint32_t shuffle_register_cycles = 2;  // more when the lane is in a register
   uint32_t shuffle_interval_cycles = 2;  // data path, an SHFL
   uint32_t membar_cta_cycles = 53;
   uint32_t membar_gpu_cycles = 186;
