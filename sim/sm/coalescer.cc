@@ -15,8 +15,7 @@ struct LineList {
   uint32_t* count;
 };
 
-// Bytes [first, last] of one sector's 32: a sector is partial until some access covers it whole; unions of
-// partial accesses are joined through the byte masks kept while one instruction is merged.
+// Merges lanes into lines, sectors and bytes.
 class Merger {
  public:
   explicit Merger(LineList list) : list_(list) {}
@@ -35,9 +34,8 @@ class Merger {
     for (uint32_t i = 0; i < *list_.count; ++i) {
       for (uint32_t s = 0; s < kSectorsPerLine; ++s) {
         const uint8_t bit = static_cast<uint8_t>(1u << s);
-        if ((list_.lines[i].sector_mask & bit) != 0 && bytes_[i][s] != ~uint32_t{0}) {
-          list_.lines[i].partial_mask |= bit;
-        }
+        LineAccess& line = list_.lines[i];
+        if ((line.sector_mask & bit) != 0 && line.bytes[s] != ~uint32_t{0}) line.partial_mask |= bit;
       }
     }
   }
@@ -50,7 +48,7 @@ class Merger {
     if (*list_.count == 0 || list_.lines[last_].line != line) last_ = FindOrAdd(line);
     list_.lines[last_].sector_mask |= static_cast<uint8_t>(1u << s);
     const uint32_t mask = count == kSectorBytes ? ~uint32_t{0} : ((uint32_t{1} << count) - 1) << first;
-    bytes_[last_][s] |= mask;
+    list_.lines[last_].bytes[s] |= mask;
   }
 
   uint32_t FindOrAdd(uint64_t line) {
@@ -59,14 +57,12 @@ class Merger {
     }
     SM89_ASSERT(*list_.count < kMaxLinesPerAccess, "more lines than lanes can touch");
     const uint32_t i = (*list_.count)++;
-    list_.lines[i] = {line, 0, 0};
-    bytes_[i] = {};
+    list_.lines[i] = {.line = line};
     return i;
   }
 
   LineList list_;
   uint32_t last_ = 0;
-  std::array<std::array<uint32_t, kSectorsPerLine>, kMaxLinesPerAccess> bytes_;
 };
 
 enum class LaneSpace { kGlobal, kShared, kLocal };
@@ -140,6 +136,28 @@ uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uin
   return passes;
 }
 
+namespace {
+
+// Lanes of each line, and the most on one address: what an atomic unit does one after the other.
+void CountAtomicLanes(const DynInst& inst, CoalescedAccess* out) {
+  const AccessShape& shape = *inst.shape;
+  const auto lanes = static_cast<uint32_t>(shape.offsets.size());
+  for (uint32_t i = 0; i < out->num_lines; ++i) {
+    LineAccess& line = out->lines[i];
+    line.lanes = 0;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      const uint64_t address = inst.base + shape.offsets[lane];
+      if (address / kLineBytes != line.line) continue;
+      ++line.lanes;
+      uint8_t same = 0;
+      for (uint32_t other = 0; other <= lane; ++other) same += shape.offsets[other] == shape.offsets[lane];
+      line.same_address_lanes = std::max(line.same_address_lanes, same);
+    }
+  }
+}
+
+}  // namespace
+
 void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel, const LocalWindow& local,
               CoalescedAccess* out) {
   out->num_lines = 0;
@@ -161,6 +179,12 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
     return;
   }
   Merger global({out->lines.data(), &out->num_lines});
+  if (code.space == MemSpace::kGlobal && merge && shape.strided && shape.stride == code.width_bytes) {
+    // Neighbouring lanes on neighbouring elements: one range.
+    global.Add(inst.base, static_cast<uint32_t>(shape.offsets.size()) * code.width_bytes);
+    global.Finish();
+    return;
+  }
   Merger local_merger({out->local_lines.data(), &out->num_local_lines});
   LaneMask shared_mask = 0;
   uint32_t num_shared = 0;
@@ -186,6 +210,7 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
   }
   global.Finish();
   local_merger.Finish();
+  if (!merge) CountAtomicLanes(inst, out);
   if (shared_mask != 0) {
     out->shared_passes =
         SharedPasses(shared_mask, shared_addresses.data(), 0, code.width_bytes, merge, &out->shared_passes_min);

@@ -16,6 +16,10 @@ struct LineAccess {
   uint64_t line = 0;  // address / 128
   uint8_t sector_mask = 0;
   uint8_t partial_mask = 0;  // sectors not wholly covered
+  // Atomics: lanes on this line, and the most of them on one address.
+  uint8_t lanes = 1;
+  uint8_t same_address_lanes = 1;
+  std::array<uint32_t, kSectorsPerLine> bytes{};  // touched, bit i = byte i of the sector
 };
 
 // 16 bytes of local memory off a word's border lie in 5 words, each in a line of its own when the lanes'

@@ -44,7 +44,9 @@ class ExecUnits {
     if (inst.pipe == Pipe::kNone || inst.interval_cycles == 0) return;
     const Cycle free = now + inst.interval_cycles;
     Pipe pipe = inst.pipe;
-    if (pipe == Pipe::kEither) pipe = Of(Pipe::kFma).free() <= now ? Pipe::kFma : Pipe::kAlu;
+    // The half-pipe that is free for longer: an FFMA between two IMADs goes beside them (H200: 3 cycles a
+    // pair).
+    if (pipe == Pipe::kEither) pipe = Of(Pipe::kAlu).free() < Of(Pipe::kFma).free() ? Pipe::kAlu : Pipe::kFma;
     if (pipe == Pipe::kFp64 && shared_fp64_ != nullptr) {
       shared_fp64_->OccupyUntil(now, free);
     } else {

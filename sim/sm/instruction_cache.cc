@@ -14,14 +14,14 @@ uint32_t SetsOf(uint32_t kib, uint32_t ways) {
 InstructionL1::InstructionL1(const FrontEndConfig& config)
     : config_(config), tags_(SetsOf(config.l1_kib, config.l1_ways), config.l1_ways) {}
 
-Cycle InstructionL1::Request(uint64_t line, Cycle now, SmStats* stats) {
+Cycle InstructionL1::Request(uint64_t line, Cycle now, bool demand, SmStats* stats) {
   const Cycle start = std::max(now, port_free_);
   port_free_ = start + 1;
   if (const Cycle* ready = tags_.Find(line)) return std::max(start, *ready) + config_.l0_miss_cycles;
   ++stats->icache_l1_misses;
-  // One line an interval from below; prefetches queue behind demand in the order of their requests.
-  const Cycle below = std::max(start, below_free_);
-  below_free_ = below + config_.l1_fill_interval_cycles;
+  // One line an interval from below; what a warp waits for passes the prefetches that are queued.
+  const Cycle below = demand ? start : std::max(start, below_free_);
+  below_free_ = std::max(below, below_free_) + config_.l1_fill_interval_cycles;
   const Cycle ready = below + config_.l1_miss_cycles;
   tags_.Insert(line, ready);
   return ready + config_.l0_miss_cycles;
@@ -49,35 +49,55 @@ void InstructionL0::Prefetch(Cycle now, SmStats* stats) {
   while (count_ < config_.stream_buffer_lines) {
     const Cycle at = std::max(now, prefetch_free_);
     prefetch_free_ = at + 1;
-    ready_[(head_ + count_) % ready_.size()] = Arrive(l1_->Request(head_line_ + count_, at, stats));
+    // A line that the L0 has keeps its place in the stream without a request.
+    const Cycle* present = tags_.Find(head_line_ + count_);
+    ready_[(head_ + count_) % ready_.size()] =
+        present != nullptr ? *present : Arrive(l1_->Request(head_line_ + count_, at, false, stats));
     ++count_;
   }
+}
+
+// The stream goes on whether or not the L0 has its next line too.
+Cycle InstructionL0::TakeHead(Cycle now, const Cycle* present, SmStats* stats) {
+  const Cycle ready = std::max(now, present != nullptr ? *present : ready_[head_]);
+  if (present == nullptr) {
+    ++stats->icache_l0_misses;
+    ++stats->icache_prefetch_hits;
+    tags_.Insert(head_line_, ready);
+  }
+  head_ = (head_ + 1) % static_cast<uint32_t>(ready_.size());
+  --count_;
+  ++head_line_;
+  Prefetch(now + 1, stats);
+  return ready;
+}
+
+// A miss elsewhere: what was prefetched is dropped.
+Cycle InstructionL0::Restart(uint64_t line, Cycle now, SmStats* stats) {
+  ++stats->icache_l0_misses;
+  const Cycle ready = Arrive(l1_->Request(line, now, true, stats));
+  tags_.Insert(line, ready);
+  count_ = 0;
+  head_line_ = line + 1;
+  // A stream that begins with a line absent from L1 waits for that line first (H200: the line behind a cold
+  // one comes a whole miss later).
+  Prefetch(std::max(now + 1, ready - std::min<Cycle>(ready, config_.l0_miss_cycles)), stats);
+  return ready;
 }
 
 Cycle InstructionL0::Fetch(uint64_t line, Cycle now, SmStats* stats) {
   if (config_.perfect_icache) return now;
   ++stats->icache_l0_accesses;
-  if (const Cycle* ready = tags_.Find(line)) return std::max(now, *ready);
-  ++stats->icache_l0_misses;
-  Cycle ready = 0;
-  if (count_ != 0 && line == head_line_) {
-    ++stats->icache_prefetch_hits;
-    ready = std::max(now, ready_[head_]);
-    head_ = (head_ + 1) % static_cast<uint32_t>(ready_.size());
-    --count_;
-    ++head_line_;
-  } else {
-    // Another stream: what was prefetched is dropped.
-    ready = Arrive(l1_->Request(line, now, stats));
-    count_ = 0;
-    head_line_ = line + 1;
-    prefetch_free_ = std::max(prefetch_free_, now + 1);
+  const Cycle* const present = tags_.Find(line);
+  // Lines before it that the L0 had, or that nobody asked for, are passed over.
+  if (line - head_line_ < count_) {
+    const auto skipped = static_cast<uint32_t>(line - head_line_);
+    head_ = (head_ + skipped) % static_cast<uint32_t>(ready_.size());
+    head_line_ = line;
+    count_ -= skipped;
+    return TakeHead(now, present, stats);
   }
-  tags_.Insert(line, ready);
-  // A stream that begins with a line absent from L1 waits for that line first (H200: the line behind a cold
-  // one comes a whole miss later).
-  Prefetch(std::max(now + 1, ready - std::min<Cycle>(ready, config_.l0_miss_cycles)), stats);
-  return ready;
+  return present != nullptr ? std::max(now, *present) : Restart(line, now, stats);
 }
 
 }  // namespace sm89

@@ -21,8 +21,9 @@ inline constexpr uint32_t kCodeLineBytes = 128;
 class InstructionL1 {
  public:
   explicit InstructionL1(const FrontEndConfig& config);
-  // A request that an L0 sends at `now`: the cycle at which its line is back in the L0.
-  Cycle Request(uint64_t line, Cycle now, SmStats* stats);
+  // A request that an L0 sends at `now`, for a warp that waits (`demand`) or ahead of it: the cycle at which
+  // its line is back in the L0.
+  Cycle Request(uint64_t line, Cycle now, bool demand, SmStats* stats);
   void Clear() { tags_.Clear(); }
 
  private:
@@ -41,6 +42,8 @@ class InstructionL0 {
 
  private:
   Cycle Arrive(Cycle back);
+  Cycle TakeHead(Cycle now, const Cycle* present, SmStats* stats);
+  Cycle Restart(uint64_t line, Cycle now, SmStats* stats);
   void Prefetch(Cycle now, SmStats* stats);
 
   FrontEndConfig config_;

@@ -189,6 +189,7 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   out.long_latency = IsLongLatency(in);
   out.reads_clock = in.reads_clock;
   out.uniform_address = in.uniform_address;
+  out.register_lane = in.mem_op == MemOp::kShuffle && in.slots[1].count != 0;
   out.depbar_counter = in.depbar_counter;
   out.depbar_mask = in.depbar_mask;
   if (in.control == ControlOp::kBarrier && in.immediate > 0) out.barrier = static_cast<uint8_t>(in.immediate);

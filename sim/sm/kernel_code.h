@@ -63,6 +63,7 @@ struct SmInst {
   bool long_latency = false;  // what waits for its counters waits for global, local or texture memory
   bool reads_clock = false;
   bool uniform_address = false;
+  bool register_lane = false;  // SHFL whose lane is in a general register
   uint8_t depbar_counter = DecodedInst::kNoCounter;
   uint8_t depbar_mask = 0;
   uint8_t barrier = 0;           // number

@@ -28,6 +28,12 @@ Cycle DataReadCycles(const SmInst& code) {
   return 2 * Words(code) + (code.uniform_address ? 0 : 2) - 1;
 }
 
+LineAccess WholeSectors(uint64_t line, uint8_t mask) {
+  LineAccess access{.line = line, .sector_mask = mask};
+  for (uint32_t s = 0; s < kSectorsPerLine; ++s) access.bytes[s] = (mask >> s & 1) != 0 ? ~uint32_t{0} : 0;
+  return access;
+}
+
 uint32_t NumSectors(const CoalescedAccess& access) {
   uint32_t sectors = 0;
   for (uint32_t i = 0; i < access.num_lines; ++i) sectors += Count(access.lines[i].sector_mask);
@@ -102,7 +108,8 @@ AccessTicket LoadStoreUnit::IssueWithoutMemory(uint32_t sub, Cycle now, const Sm
   const Cycle port = ReservePort(sub, now, code, &ticket.released);
   const Cycle start = ReserveData(port, config_.shuffle_interval_cycles) - config_.shuffle_interval_cycles;
   const Cycle unloaded = UnloadedPort(code);
-  ticket.ready = start + std::max<Cycle>(config_.shuffle_latency_cycles, unloaded) - unloaded;
+  const Cycle lane = code.register_lane ? config_.shuffle_register_cycles : 0;
+  ticket.ready = start + std::max<Cycle>(config_.shuffle_latency_cycles, unloaded) - unloaded + lane;
   return ticket;
 }
 
@@ -151,6 +158,10 @@ void LoadStoreUnit::Send(uint32_t out, const LineAccess& access, MemRequestKind 
   request.sm = sm_;
   request.sector_mask = access.sector_mask;
   request.partial_mask = access.partial_mask;
+  request.lanes = access.lanes;
+  request.same_address_lanes = access.same_address_lanes;
+  request.byte_mask = {access.bytes[0] | uint64_t{access.bytes[1]} << 32,
+                       access.bytes[2] | uint64_t{access.bytes[3]} << 32};
   request.kind = kind;
   outbox_.push_back(request);
 }
@@ -185,7 +196,7 @@ uint32_t LoadStoreUnit::LoadLine(const LineAccess& access, bool local, Cycle sen
   outs_[out].owner = tokens_[token].owner;
   AddWaiter(out, token);
   ++num_reads_;
-  Send(out, {access.line, missing, 0}, MemRequestKind::kRead, send_at, tokens_[token].owner);
+  Send(out, {.line = access.line, .sector_mask = missing}, MemRequestKind::kRead, send_at, tokens_[token].owner);
   return waits + 1;
 }
 
@@ -216,7 +227,7 @@ void LoadStoreUnit::WriteBack(const L1Cache::Evicted& evicted, Cycle at, const A
   const uint32_t out = NewOut();
   outs_[out].kind = OutKind::kStore;
   ++num_stores_;
-  Send(out, {evicted.line, evicted.dirty_mask, 0}, MemRequestKind::kWrite, at, owner);
+  Send(out, WholeSectors(evicted.line, evicted.dirty_mask), MemRequestKind::kWrite, at, owner);
 }
 
 uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access, Cycle send_at,

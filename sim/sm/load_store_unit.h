@@ -130,7 +130,7 @@ class LoadStoreUnit {
   uint32_t max_stores_;
   L1Cache cache_;
   std::array<Cycle, 8> address_free_{};
-  std::array<std::array<Cycle, 16>, 8> queue_{};  // departure of the last entries of each sub-core
+  std::array<std::array<Cycle, 17>, 8> queue_{};  // departure of the last entries of each sub-core
   std::array<uint32_t, 8> queue_head_{};
   Cycle port_free_ = 0;
   Cycle data_free_ = 0;

@@ -6,6 +6,19 @@
 
 namespace sm89 {
 
+namespace {
+
+// One read of a register serves every operand slot of the instruction that names it (H200: FFMA on two
+// registers, one of them twice, costs no bubble beside IMAD).
+bool ReadBefore(const SmInst& inst, uint32_t slot, uint32_t reg) {
+  for (uint32_t s = 0; s < slot; ++s) {
+    if (reg - inst.slots[s].first < inst.slots[s].count) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::array<uint32_t, RegisterFile::kMaxBanks> RegisterFile::PortReads(uint32_t warp, const SmInst& inst,
                                                                       SmStats* stats) {
   std::array<uint32_t, kMaxBanks> reads{};
@@ -20,7 +33,7 @@ std::array<uint32_t, RegisterFile::kMaxBanks> RegisterFile::PortReads(uint32_t w
       entry = keep ? tag : kEmpty;
       if (hit) {
         ++stats->register_reuse_hits;
-      } else {
+      } else if (!ReadBefore(inst, s, reg)) {
         ++reads[bank];
         ++stats->register_reads;
       }
@@ -75,7 +88,7 @@ Cycle RegisterFile::Read(uint32_t warp, const SmInst& inst, Cycle now, SmStats* 
 void RegisterFile::Write(const RegRange& result, Cycle cycle) {
   if (result.count == 0) return;
   if (cycle >= write_base_ + 64) {
-    const Cycle base = cycle - 32;  // results of one unit lie further back than this only when they are past
+    const Cycle base = cycle - 63;
     const Cycle by = base - write_base_;
     for (uint64_t& bits : writes_) bits = by < 64 ? bits >> by : 0;
     write_base_ = base;

@@ -35,6 +35,7 @@ class RegisterFile {
 
  private:
   static constexpr uint32_t kMaxBanks = 4;
+  static constexpr uint32_t kMaxPorts = 8;
   static constexpr uint32_t kEmpty = ~0u;
   static constexpr Cycle kIssueToAllocate = 2;  // Control in between
 
@@ -54,7 +55,7 @@ class RegisterFile {
   RegisterFileConfig config_;
   std::array<std::array<uint32_t, kMaxBanks>, 3> reuse_;  // by operand slot and bank
   std::array<Cycle, kMaxBanks> base_;
-  std::array<std::array<uint64_t, 2>, kMaxBanks> reads_{};  // one word a port
+  std::array<std::array<uint64_t, kMaxPorts>, kMaxBanks> reads_{};  // one word a port
   Cycle write_base_ = 0;
   std::array<uint64_t, kMaxBanks> writes_{};
 };

@@ -177,17 +177,17 @@ void Sm::StartWarp(uint32_t slot, uint32_t cta, const CtaLaunch& launch, std::un
   if (warp.profile != nullptr) warp.profile_row = &warp.profile[warp.next.static_id];
   SetNext(slot, true);
   // Nothing is in the buffer: the first fetch starts now.
-  const Cycle ready = FetchNext(&warp, &subs_[sub], ~0u, launch.at);
+  const Cycle ready = FetchNext(&warp, &subs_[sub], {.start = true}, launch.at);
   SetState(&warp, WarpState::kNotSelected, launch.at);
   warp.hold_reason = WarpState::kNoInstruction;
   warp.hold_until = ready;
   warp.candidate_since = ready;
   if (ready > launch.at) {
-    subs_[sub].scheduler.Sleep(IndexInSub(slot), launch.at, ready);
+    Touch(sub, subs_[sub].scheduler.Sleep(IndexInSub(slot), launch.at, ready));
   } else {
     BecomeCandidate(slot, launch.at);
+    Touch(sub, launch.at);
   }
-  Touch(sub, std::max(ready, launch.at));
 }
 
 void Sm::FinishWarp(uint32_t slot, Cycle now) {
@@ -214,6 +214,9 @@ void Sm::FinishWarp(uint32_t slot, Cycle now) {
   --cta.live_warps;
   if (warp.arrived) --cta.barriers[warp.barrier].arrived;
   warp.arrived = false;
+  for (uint32_t rest = warp.only_arrived; rest != 0; rest &= rest - 1) {
+    ++cta.barriers[static_cast<uint32_t>(__builtin_ctz(rest))].ended;
+  }
   if (cta.live_warps == 0) return FinishCta(cta_index, now);
   for (uint32_t barrier = 0; barrier < kNumBarriers; ++barrier) CheckBarrier(cta_index, barrier, now);
 }
@@ -295,19 +298,21 @@ void Sm::BecomeCandidate(uint32_t slot, Cycle now) {
   sub.scheduler.MakeCandidate(IndexInSub(slot));
 }
 
-uint32_t Sm::Ready(const SubCore& sub, Cycle now, Cycle* retry) const {
-  uint32_t ready = sub.scheduler.candidates();
+uint32_t Sm::Ready(SubCore* sub, Cycle now, Cycle* retry) const {
+  uint32_t ready = sub->scheduler.candidates();
   for (uint32_t pipe = 0; pipe < kNumPipes; ++pipe) {
-    const uint32_t waiting = sub.next_pipe[pipe] & ready;
+    const uint32_t waiting = sub->next_pipe[pipe] & ready;
     if (waiting == 0) continue;
-    const Cycle free = sub.units.Of(static_cast<Pipe>(pipe)).free();
-    if (free <= now) continue;
-    ready &= ~waiting;
-    *retry = std::min(*retry, free);
+    const Cycle free = sub->units.Of(static_cast<Pipe>(pipe)).free();
+    uint32_t admitted = free <= now ? waiting : 0;
+    if (pipe == static_cast<uint32_t>(Pipe::kSfu)) admitted = sub->sfu_refused.Admit(waiting, free > now);
+    ready &= ~waiting | admitted;
+    if (free > now) *retry = std::min(*retry, free);
   }
-  if ((ready & sub.next_memory) != 0 && sub.memory_queue.free() > now) {
-    ready &= ~sub.next_memory;
-    *retry = std::min(*retry, sub.memory_queue.free());
+  if (const uint32_t waiting = ready & sub->next_memory; waiting != 0) {
+    const Cycle free = sub->memory_queue.free();
+    ready &= ~waiting | sub->memory_refused.Admit(waiting, free > now);
+    if (free > now) *retry = std::min(*retry, free);
   }
   return ready;
 }
@@ -321,7 +326,7 @@ void Sm::Step(uint32_t sub_index, Cycle now) {
   if (sub.issue.free() > now) {
     retry = sub.issue.free();
   } else {
-    for (uint32_t ready = Ready(sub, now, &retry); ready != 0;) {
+    for (uint32_t ready = Ready(&sub, now, &retry); ready != 0;) {
       const uint32_t warp = sub.scheduler.Pick(ready);
       ready &= ~(uint32_t{1} << warp);
       // Issued, or the port is held for the warp that comes first.
@@ -417,7 +422,7 @@ std::string Sm::DescribeWarps(uint32_t max_lines) const {
     if (warp.at_barrier) {
       const Barrier& barrier = cta.barriers[warp.barrier];
       absl::StrAppendFormat(&text, ", barrier %d has %d of %d warps", warp.barrier, barrier.arrived,
-                            barrier.expected != 0 ? barrier.expected : cta.live_warps);
+                            ExpectedAt(cta, barrier));
     }
     absl::StrAppend(&text, ")\n");
   }

@@ -20,6 +20,7 @@
 #include "sim/sm/instruction_cache.h"
 #include "sim/sm/kernel_code.h"
 #include "sim/sm/load_store_unit.h"
+#include "sim/sm/refusal_queue.h"
 #include "sim/sm/register_file.h"
 #include "sim/sm/warp.h"
 #include "sim/sm/warp_scheduler.h"
@@ -85,8 +86,10 @@ class Sm {
   const absl::Status& trace_status() const { return trace_status_; }
   // Some warp sleeps until a cycle that is already known.
   bool has_sleepers() const;
-  // Warp instructions issued so far: the watchdog's sign of life.
+  // Warp instructions issued so far.
   uint64_t issued() const { return issued_; }
+  // Replies that arrived so far. With issued() the watchdog's sign of life.
+  uint64_t replies() const { return replies_; }
 
   // Adds this SM's statistics of a kernel up to cycle `now`.
   void AddStats(uint32_t kernel, Cycle now, SimStats* out) const;
@@ -104,7 +107,8 @@ class Sm {
   static constexpr uint32_t kNumBarriers = 16;
   struct Barrier {
     uint16_t arrived = 0;   // warps
-    uint16_t expected = 0;  // 0 = every live warp of the CTA
+    uint16_t expected = 0;  // 0 = every live warp of the CTA and those that only arrived before they ended
+    uint16_t ended = 0;     // the latter
   };
   struct Cta {
     bool active = false;
@@ -125,8 +129,10 @@ class Sm {
     RegisterFile registers;
     InstructionL0 instructions;
     ConstantL0 constants;
-    BusyTime issue;         // the issue port
-    BusyTime memory_queue;  // the sub-core's memory queue and latch
+    BusyTime issue;                               // the issue port
+    BusyTime memory_queue;                        // the sub-core's memory queue and latch
+    RefusalQueue memory_refused;
+    RefusalQueue sfu_refused;
     std::array<uint32_t, kNumPipes> next_pipe{};  // warps by the pipe of their next instruction
     uint32_t next_memory = 0;                     // warps whose next instruction needs the memory queue
     Cycle next_event = kNever;
@@ -145,7 +151,20 @@ class Sm {
     uint16_t warp = 0;
     EventKind kind = EventKind::kCounter;
     uint8_t counter = 0;
+    RegRange result;  // kCounter: registers written when it falls
     uint32_t group = 0;
+  };
+  // What a warp issued last.
+  struct Previous {
+    static constexpr uint32_t kInstructionBytes = 16;
+
+    uint32_t pc = 0;
+    bool branches = false;  // with lanes that take it
+    bool start = false;     // nothing yet
+
+    bool Redirects(uint32_t next_pc) const {
+      return !start && (branches || next_pc != pc + kInstructionBytes);
+    }
   };
   // When an issued instruction's operands are read and its result is there.
   struct Outcome {
@@ -166,17 +185,18 @@ class Sm {
 
   void Deliver(const MemReply& reply, Cycle now);
   void Handle(const LocalEvent& event, Cycle now);
-  void PushCounter(uint32_t slot, uint32_t counter, Cycle at);
+  void PushCounter(uint32_t slot, uint32_t counter, Cycle at, const RegRange& result = {});
   void LowerCounter(uint32_t slot, uint32_t counter, Cycle now);
   // An LDGSTS has its data from `loaded` on; its group is done when shared memory has it too.
-  void ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded);
+  // Returns the cycle in which shared memory has it.
+  Cycle ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded);
   // Counters of complete groups, oldest first, fall.
   void FinishGroups(uint32_t slot, Cycle now);
 
   void Step(uint32_t sub, Cycle now);
   void BecomeCandidate(uint32_t slot, Cycle now);
   // Candidates whose pipe or queue takes an instruction at `now`; lowers *retry to when another may.
-  uint32_t Ready(const SubCore& sub, Cycle now, Cycle* retry) const;
+  uint32_t Ready(SubCore* sub, Cycle now, Cycle* retry) const;
   bool TryIssue(uint32_t slot, Cycle now);
   bool ConstantReady(uint32_t slot, Cycle now);
   bool MemoryHasRoom(uint32_t slot, Cycle now);
@@ -193,12 +213,15 @@ class Sm {
   // the blocked, or to rest.
   void Advance(uint32_t slot, Cycle now, Cycle earliest, WarpState reason);
   // Cycle from which the next instruction is in the buffer.
-  Cycle FetchNext(Warp* warp, SubCore* sub, uint32_t previous_pc, Cycle now);
+  Cycle FetchNext(Warp* warp, SubCore* sub, const Previous& previous, Cycle now);
   // Sleeps until hold_until or blocks, by what the next instruction waits for; it may issue from `from` on.
   void Reschedule(uint32_t slot, Cycle from);
   void Block(uint32_t slot, Blocked why, WarpState state, Cycle now);
   void SleepUntil(uint32_t slot, Cycle from, Cycle wake);
   void SetNext(uint32_t slot, bool present);
+  uint32_t ExpectedAt(const Cta& cta, const Barrier& barrier) const {
+    return barrier.expected != 0 ? barrier.expected : cta.live_warps + barrier.ended;
+  }
   void CheckBarrier(uint32_t cta, uint32_t barrier, Cycle from);
   void ReleaseBarrier(uint32_t cta, uint32_t barrier, Cycle from);
   void Touch(uint32_t sub, Cycle cycle);
@@ -224,6 +247,7 @@ class Sm {
   uint64_t next_age_ = 0;
   uint32_t first_sub_ = 0;  // steps first in a cycle
   uint64_t issued_ = 0;
+  uint64_t replies_ = 0;
   absl::Status trace_status_;
   std::vector<uint32_t> lsu_blocked_;  // warps waiting for MSHRs or store slots
   EventWheel<LocalEvent> local_events_{10};

@@ -70,6 +70,7 @@ bool Sm::MemoryHasRoom(uint32_t slot, Cycle now) {
   const uint32_t lines = access_.num_lines + access_.num_local_lines;
   if (lsu_.HasRoomFor(inst, lines)) return true;
   warp.lines_needed = lines;
+  subs_[SubOf(slot)].memory_refused.Remove(IndexInSub(slot));
   // Not before a reply frees MSHRs or write buffers.
   lsu_blocked_.push_back(slot);
   Block(slot, Blocked::kLsu, inst.long_latency ? WarpState::kLgThrottle : WarpState::kMioThrottle, now);
@@ -88,10 +89,10 @@ void Sm::CountIssue(Warp* warp, uint32_t sub_index, Cycle now) {
   const BusyTime& busy = memory ? sub.memory_queue : sub.units.Of(inst.pipe);
   const Cycle pipe = std::min(busy.ClosedBefore(now) - warp->closed_pipe, now - since - port);
   if (port + pipe != 0) {
-    const WarpState reason = !memory                            ? WarpState::kMathPipeThrottle
-                             : inst.unit == ExecUnit::kTexture ? WarpState::kTexThrottle
-                             : inst.long_latency               ? WarpState::kLgThrottle
-                                                               : WarpState::kMioThrottle;
+    const WarpState reason = inst.unit == ExecUnit::kTexture ? WarpState::kTexThrottle
+                             : !memory                       ? WarpState::kMathPipeThrottle
+                             : inst.long_latency             ? WarpState::kLgThrottle
+                                                             : WarpState::kMioThrottle;
     const auto move = [&](auto&& cycles) {
       cycles(WarpState::kNotSelected) -= port + pipe;
       cycles(WarpState::kDispatch) += port;
@@ -130,6 +131,8 @@ void Sm::Issue(uint32_t slot, Cycle now) {
   if (inst.reads_clock) ReadClock(&warp, now);
   sub.units.Reserve(inst, now, &warp.stats->sm);
   sub.scheduler.Issued(IndexInSub(slot));
+  if (inst.path == IssuePath::kMemory) sub.memory_refused.Remove(IndexInSub(slot));
+  if (inst.pipe == Pipe::kSfu) sub.sfu_refused.Remove(IndexInSub(slot));
   if (inst.pipe == Pipe::kFp64) first_sub_ = (sub_index + 1) % num_sub_cores_;
   if (inst.issue_cycles > 1) sub.issue.OccupyUntil(now, now + inst.issue_cycles);
 
@@ -181,7 +184,7 @@ Sm::Outcome Sm::IssueVariable(uint32_t slot, Cycle now) {
         sub.constants.LineOf(warp.code->code_base, inst.constant_bank, inst.constant_offset);
     ready += constant_l1_.Delay(line, now, &warp.stats->sm);
   }
-  return {now + kVariableReadCycles, sub.registers.WriteBack(inst.result, ready), false};
+  return {now + kVariableReadCycles, ready, false};
 }
 
 Sm::Outcome Sm::IssueMemory(uint32_t slot, Cycle now) {
@@ -208,10 +211,9 @@ Sm::Outcome Sm::IssueMemory(uint32_t slot, Cycle now) {
     ticket = lsu_.Issue(sub_index, now, inst, access_, owner);
     warp.pending_stores += ticket.stores;
     if (ticket.pending || async_copy) ++warp.pending_loads;
-    if (async_copy && !ticket.pending) ScheduleAsyncCopy(slot, owner.group, ticket.ready);
+    if (async_copy && !ticket.pending) ticket.ready = ScheduleAsyncCopy(slot, owner.group, ticket.ready);
   }
   sub.memory_queue.OccupyUntil(now, lsu_.QueueRoom(sub_index));
-  if (!ticket.pending) ticket.ready = sub.registers.WriteBack(inst.result, ticket.ready);
   return {ticket.released, ticket.ready, ticket.pending};
 }
 
@@ -227,7 +229,7 @@ void Sm::RaiseCounters(uint32_t slot, const Outcome& outcome, Cycle now) {
     warp.counters.Raise(inst.bits.write_counter, now, reason);
     // A group's counter falls with the group, a miss's with its reply.
     if (inst.control == ControlOp::kLdgDepbar || outcome.pending) return;
-    PushCounter(slot, inst.bits.write_counter, std::max(outcome.ready, now + 1));
+    PushCounter(slot, inst.bits.write_counter, std::max(outcome.ready, now + 1), inst.result);
   }
 }
 
@@ -262,6 +264,7 @@ Cycle Sm::IssueControl(uint32_t slot, Cycle now, WarpState* reason) {
         ++barrier.arrived;
         // Who only arrives may come again before the others do.
         warp.arrived = !inst.arrives_only;
+        if (inst.arrives_only) warp.only_arrived |= static_cast<uint16_t>(1u << inst.barrier % kNumBarriers);
       }
       // The SM takes arrivals one after the other.
       barrier_free_ = std::max(now, barrier_free_) + config_.l1.barrier_arrival_cycles;

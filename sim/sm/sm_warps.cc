@@ -6,12 +6,6 @@
 #include "sim/sm/sm.h"
 
 namespace sm89 {
-namespace {
-
-constexpr uint32_t kInstructionBytes = 16;
-
-}  // namespace
-
 void Sm::SetNext(uint32_t slot, bool present) {
   SubCore& sub = subs_[SubOf(slot)];
   const uint32_t bit = uint32_t{1} << IndexInSub(slot);
@@ -25,12 +19,12 @@ void Sm::SetNext(uint32_t slot, bool present) {
 
 // The L0 is asked once a line, when the buffer has an entry for the line's first instruction: as soon as the
 // instruction that many places ahead has issued.
-Cycle Sm::FetchNext(Warp* warp, SubCore* sub, uint32_t previous_pc, Cycle now) {
+Cycle Sm::FetchNext(Warp* warp, SubCore* sub, const Previous& previous, Cycle now) {
   const uint32_t pc = warp->inst().pc;
   const uint64_t line = (warp->code->code_base + pc) / kCodeLineBytes;
   const FrontEndConfig& front = config_.front;
-  const bool start = previous_pc == ~0u;
-  const bool redirect = !start && pc != previous_pc + kInstructionBytes;
+  const bool start = previous.start;
+  const bool redirect = previous.Redirects(pc);
   if (!start && !redirect && line == warp->code_line) return now;
   warp->code_line = line;
   Cycle at = warp->fetch_floor;
@@ -46,7 +40,9 @@ Cycle Sm::FetchNext(Warp* warp, SubCore* sub, uint32_t previous_pc, Cycle now) {
 void Sm::Advance(uint32_t slot, Cycle now, Cycle earliest, WarpState reason) {
   Warp& warp = warps_[slot];
   SubCore& sub = subs_[SubOf(slot)];
-  const uint32_t previous_pc = warp.inst().pc;
+  // A branch that some lanes take redirects even when the others go first (H200: divergence loops).
+  const Previous previous{.pc = warp.inst().pc,
+                          .branches = warp.inst().control == ControlOp::kBranch && warp.next.mask != 0};
   const bool at_barrier = warp.inst().control == ControlOp::kBarrier && warp.next.mask != 0;
   SetNext(slot, false);
   SetState(&warp, WarpState::kNotSelected, now + 1);
@@ -56,10 +52,10 @@ void Sm::Advance(uint32_t slot, Cycle now, Cycle earliest, WarpState reason) {
   if (warp.has_next) {
     if (warp.profile != nullptr) warp.profile_row = &warp.profile[warp.next.static_id];
     SetNext(slot, true);
-    const Cycle fetched = FetchNext(&warp, &sub, previous_pc, now);
+    const Cycle fetched = FetchNext(&warp, &sub, previous, now);
     if (fetched > earliest) {
       earliest = fetched;
-      const bool redirect = warp.inst().pc != previous_pc + kInstructionBytes;
+      const bool redirect = previous.Redirects(warp.inst().pc);
       const bool hit = fetched <= now + config_.front.branch_redirect_cycles;
       reason = redirect && hit ? WarpState::kBranchResolving : WarpState::kNoInstruction;
     }
@@ -81,8 +77,7 @@ void Sm::SleepUntil(uint32_t slot, Cycle from, Cycle wake) {
   if (warp.state != WarpState::kNotSelected) {
     SetState(&warp, WarpState::kNotSelected, std::max(from, warp.since));
   }
-  subs_[SubOf(slot)].scheduler.Sleep(IndexInSub(slot), from - 1, wake);
-  Touch(SubOf(slot), wake);
+  Touch(SubOf(slot), subs_[SubOf(slot)].scheduler.Sleep(IndexInSub(slot), from - 1, wake));
 }
 
 void Sm::Reschedule(uint32_t slot, Cycle from) {
@@ -122,8 +117,8 @@ void Sm::CheckBarrier(uint32_t cta_index, uint32_t index, Cycle from) {
   Cta& cta = ctas_[cta_index];
   if (!cta.active) return;
   const Barrier& barrier = cta.barriers[index];
-  const uint32_t expected = barrier.expected != 0 ? barrier.expected : cta.live_warps;
-  if (barrier.arrived != 0 && barrier.arrived >= expected) ReleaseBarrier(cta_index, index, from);
+  if (barrier.arrived != 0 && barrier.arrived >= ExpectedAt(cta, barrier))
+    ReleaseBarrier(cta_index, index, from);
 }
 
 void Sm::ReleaseBarrier(uint32_t cta_index, uint32_t index, Cycle from) {
@@ -133,7 +128,9 @@ void Sm::ReleaseBarrier(uint32_t cta_index, uint32_t index, Cycle from) {
   const std::vector<uint32_t> slots = cta.warps;
   for (const uint32_t slot : slots) {
     Warp& warp = warps_[slot];
-    if (warp.active && warp.cta == cta_index && warp.barrier == index) warp.arrived = false;
+    if (!warp.active || warp.cta != cta_index) continue;
+    if (warp.barrier == index) warp.arrived = false;
+    warp.only_arrived &= static_cast<uint16_t>(~(1u << index));
   }
   for (const uint32_t slot : slots) {
     Warp& warp = warps_[slot];
@@ -149,10 +146,10 @@ void Sm::ReleaseBarrier(uint32_t cta_index, uint32_t index, Cycle from) {
   }
 }
 
-void Sm::PushCounter(uint32_t slot, uint32_t counter, Cycle at) {
+void Sm::PushCounter(uint32_t slot, uint32_t counter, Cycle at, const RegRange& result) {
   ++warps_[slot].pending_events;
   local_events_.Push(
-      at, {static_cast<uint16_t>(slot), EventKind::kCounter, static_cast<uint8_t>(counter), 0});
+      at, {static_cast<uint16_t>(slot), EventKind::kCounter, static_cast<uint8_t>(counter), result, 0});
 }
 
 void Sm::LowerCounter(uint32_t slot, uint32_t counter, Cycle now) {
@@ -166,6 +163,9 @@ void Sm::Handle(const LocalEvent& event, Cycle now) {
   Warp& warp = warps_[event.warp];
   SM89_ASSERT(warp.active, "an event of a warp that has ended");
   if (event.kind == EventKind::kCounter) {
+    // Fixed-latency results of this cycle go first.
+    const Cycle written = subs_[SubOf(event.warp)].registers.WriteBack(event.result, now);
+    if (written > now) return local_events_.Push(written, event);
     --warp.pending_events;
     LowerCounter(event.warp, event.counter, now);
   } else {
@@ -189,6 +189,7 @@ void Sm::FinishGroups(uint32_t slot, Cycle now) {
 }
 
 void Sm::Deliver(const MemReply& reply, Cycle now) {
+  ++replies_;
   completions_.clear();
   lsu_.HandleReply(reply, &completions_);
   for (const Completion& done : completions_) {
@@ -200,15 +201,14 @@ void Sm::Deliver(const MemReply& reply, Cycle now) {
       --warp.pending_stores;
       if (warp.blocked == Blocked::kStores && warp.pending_stores == 0) Reschedule(slot, now);
     } else if (done.owner.op == MemOp::kLoadToShared) {
-      ScheduleAsyncCopy(slot, done.owner.group, done.ready);
-      if (done.owner.counter < kNumDependenceCounters) PushCounter(slot, done.owner.counter, done.ready);
+      const Cycle copied = ScheduleAsyncCopy(slot, done.owner.group, done.ready);
+      if (done.owner.counter < kNumDependenceCounters) PushCounter(slot, done.owner.counter, copied);
       continue;
     } else {
       SM89_ASSERT(warp.pending_loads > 0, "loads under way");
       --warp.pending_loads;
       if (done.owner.counter < kNumDependenceCounters) {
-        const Cycle ready = subs_[SubOf(slot)].registers.WriteBack(done.owner.result, done.ready);
-        PushCounter(slot, done.owner.counter, std::max(ready, now + 1));
+        PushCounter(slot, done.owner.counter, std::max(done.ready, now + 1), done.owner.result);
       }
     }
     if (warp.blocked == Blocked::kDrain) Reschedule(slot, now);
@@ -226,10 +226,12 @@ void Sm::Deliver(const MemReply& reply, Cycle now) {
   });
 }
 
-void Sm::ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded) {
+Cycle Sm::ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded) {
   const Cycle to_shared = config_.l1.ldgsts_latency_cycles -
                           std::min(config_.l1.ldgsts_latency_cycles, config_.l1.latency_cycles);
-  local_events_.Push(loaded + to_shared, {static_cast<uint16_t>(slot), EventKind::kAsyncCopy, 0, group});
+  const Cycle copied = loaded + to_shared;
+  local_events_.Push(copied, {static_cast<uint16_t>(slot), EventKind::kAsyncCopy, 0, {}, group});
+  return copied;
 }
 
 }  // namespace sm89

@@ -102,7 +102,7 @@ struct ClockReaders {
   Cycle cycle = 0;  // of its issue: the value that they read
 };
 
-inline constexpr uint32_t kMaxIbuffer = 8;  // entries of a warp's instruction buffer
+inline constexpr uint32_t kMaxIbuffer = 16;  // entries of a warp's instruction buffer
 
 // Why a warp is neither a candidate nor asleep.
 enum class Blocked : uint8_t { kNo, kCounters, kStores, kGroups, kBarrier, kDrain, kLsu };
@@ -113,6 +113,7 @@ struct Warp {
   bool arrived = false;     // counted at `barrier`, which its CTA is collecting for
   bool at_barrier = false;  // waits for it
   uint8_t barrier = 0;
+  uint16_t only_arrived = 0;  // barriers at which BAR.ARV counted it, until they open
   Blocked blocked = Blocked::kNo;
   WarpState state = WarpState::kNotSelected;
   WarpState hold_reason = WarpState::kWait;  // of the cycles before hold_until

@@ -24,13 +24,14 @@ void WarpScheduler::Remove(uint32_t w) {
   if (last_ == w) last_ = kMaxWarps;
 }
 
-void WarpScheduler::Sleep(uint32_t w, Cycle now, Cycle cycle) {
+Cycle WarpScheduler::Sleep(uint32_t w, Cycle now, Cycle cycle) {
   SM89_ASSERT(cycle > now, "sleeping into the past");
   candidates_ &= ~Bit(w);
   wake_[w] = cycle;
-  const Cycle slot = std::min(cycle, now + kWheel - 1) % kWheel;
-  wheel_[slot] |= Bit(w);
-  occupied_ |= uint64_t{1} << slot;
+  const Cycle due = std::min(cycle, now + kWheel - 1);
+  wheel_[due % kWheel] |= Bit(w);
+  occupied_ |= uint64_t{1} << (due % kWheel);
+  return due;
 }
 
 uint32_t WarpScheduler::WakeDue(Cycle now) {
