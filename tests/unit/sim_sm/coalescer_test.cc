@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+
 namespace sm89 {
 namespace {
 
@@ -159,6 +162,70 @@ TEST(CoalescerTest, MatrixLoadsCountTheRowsOfTheirFirstLanes) {
       Coalesce(code, a.inst, {}, {}, &out);
       EXPECT_EQ(out.shared_passes, passes * matrices) << "x" << matrices << " stride " << stride;
     }
+  }
+}
+
+TEST(CoalescerTest, BytesOfEachSectorAreKnown) {
+  const CoalescedAccess a =
+      Coalesced(Strided(0xF, 0x7f0000000018, 4), MemSpace::kGlobal, 4, {}, MemOp::kStore);
+  ASSERT_EQ(a.num_lines, 1u);
+  EXPECT_EQ(a.lines[0].sector_mask, 0x3);
+  EXPECT_EQ(a.lines[0].partial_mask, 0x3);
+  EXPECT_EQ(a.lines[0].bytes[0], 0xFF000000u);
+  EXPECT_EQ(a.lines[0].bytes[1], 0x000000FFu);
+  // Two half sectors of one instruction are a whole one.
+  const CoalescedAccess whole = Coalesced(Strided(0x3, 0x7f0000000000, 16), MemSpace::kGlobal, 16);
+  EXPECT_EQ(whole.lines[0].partial_mask, 0);
+  EXPECT_EQ(whole.lines[0].bytes[0], ~0u);
+}
+
+TEST(CoalescerTest, AtomicsKnowTheirLanesAndTheMostOnOneAddress) {
+  const auto atomic = [](Access a) { return Coalesced(a, MemSpace::kGlobal, 4, {}, MemOp::kReduction); };
+  CoalescedAccess a = atomic(Strided(~0u, 0x7f0000000000, 0));
+  EXPECT_EQ(a.lines[0].lanes, 32);
+  EXPECT_EQ(a.lines[0].same_address_lanes, 32);
+  a = atomic(Strided(~0u, 0x7f0000000000, 4));
+  EXPECT_EQ(a.lines[0].lanes, 32);
+  EXPECT_EQ(a.lines[0].same_address_lanes, 1);
+  a = atomic(Strided(0xFF, 0x7f0000000040, 16));
+  ASSERT_EQ(a.num_lines, 2u);
+  EXPECT_EQ(a.lines[0].lanes, 4);
+  EXPECT_EQ(a.lines[1].lanes, 4);
+  Access mixed = Strided(0x7, 0x7f0000000000, 4);
+  mixed.shape.strided = false;
+  mixed.shape.offsets = {0, 8, 0};
+  a = atomic(mixed);
+  EXPECT_EQ(a.lines[0].lanes, 3);
+  EXPECT_EQ(a.lines[0].same_address_lanes, 2);
+}
+
+void ExpectSameLines(const CoalescedAccess& a, const CoalescedAccess& b, const std::string& where) {
+  ASSERT_EQ(a.num_lines, b.num_lines) << where;
+  for (uint32_t i = 0; i < a.num_lines; ++i) {
+    EXPECT_EQ(a.lines[i].line, b.lines[i].line) << where;
+    EXPECT_EQ(a.lines[i].sector_mask, b.lines[i].sector_mask) << where;
+    EXPECT_EQ(a.lines[i].partial_mask, b.lines[i].partial_mask) << where;
+    EXPECT_EQ(a.lines[i].bytes, b.lines[i].bytes) << where;
+  }
+  EXPECT_EQ(a.shared_passes, b.shared_passes) << where;
+  EXPECT_EQ(a.shared_passes_min, b.shared_passes_min) << where;
+}
+
+TEST(CoalescerTest, ShortCutsForStridesChangeNothing) {
+  std::mt19937_64 rng(1);
+  for (int i = 0; i < 2000; ++i) {
+    const auto width = static_cast<uint8_t>(1u << rng() % 5);
+    const int64_t stride = rng() % 2 == 0 ? width : static_cast<int64_t>(rng() % 5) * width - width;
+    const LaneMask mask = rng() % 2 == 0 ? ~0u : static_cast<LaneMask>(rng()) | 1u;
+    const MemSpace space = rng() % 2 == 0 ? MemSpace::kGlobal : MemSpace::kShared;
+    const MemOp op = rng() % 4 == 0 ? MemOp::kAtomic : MemOp::kStore;
+    const Access fast = Strided(mask, 0x7f0000001000 + rng() % 64 * width, stride);
+    Access slow = fast;
+    slow.shape.strided = false;
+    const CoalescedAccess a = Coalesced(fast, space, width, {}, op);
+    ExpectSameLines(a, Coalesced(slow, space, width, {}, op),
+                    "width " + std::to_string(width) + " stride " + std::to_string(stride) + " mask " +
+                        std::to_string(mask) + " space " + std::to_string(static_cast<int>(space)));
   }
 }
 
