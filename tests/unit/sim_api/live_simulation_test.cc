@@ -135,7 +135,9 @@ TEST(LiveSimulationTest, ACallExecutesABoundedNumberOfThreadBlocks) {
   KernelScript kernel;
   kernel.info.grid = {400, 1, 1};
   WarpScript script;
-  for (int i = 0; i < 6000; ++i) script.At(0).Op("FADD", {8}, {8});
+  // Independent of each other: a live source does not know its code's order before, which matters to the
+  // synthesis of control bits (executed cubins have their own).
+  for (int i = 0; i < 6000; ++i) script.At(0).Op("FADD", {8}, {9});
   script.Op("EXIT");
   kernel.warp = [&](uint32_t, uint32_t) { return script; };
   const std::string path = ::testing::TempDir() + "sm89_live_" + std::to_string(getpid());
