@@ -2,7 +2,8 @@
 """Peak memory of sm89-sim does not depend on the trace's length.
 
     tests/perf/memory.py BUILD_DIR          the test: traces and the same four times as long, by CTAs and by iterations
-    tests/perf/memory.py BUILD_DIR --long   traces of 100 million warp instructions (minutes; 1 GB of disk): at most 400 MiB
+    tests/perf/memory.py BUILD_DIR --long   two traces of 100 million warp instructions and one of a GPU full of scattered
+                                            loads (minutes; 1 GB of disk): at most 400 MiB
 
 Text traces in, the RTX4090 configuration, one thread. Peak resident memory of the process as the kernel counts it,
 pages of mapped files included.
@@ -23,7 +24,8 @@ PAIRS = [
     ("gather", 12, 512, 12, 2048),
     ("gemm", 128, 4, 128, 16),
 ]
-LONG = [("gemm", 10_240, 4), ("stream", 1024, 1230)]  # 100.6 and 100.8 million
+# 100.6 and 100.8 million; and every warp that the GPU has room for, with addresses that no other warp shares.
+LONG = [("gemm", 10_240, 4), ("stream", 1024, 1230), ("gather", 768, 256)]
 
 
 def peak(build_dir, kernel, ctas, iterations, *options):
