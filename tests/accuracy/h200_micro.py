@@ -8,6 +8,8 @@ from runner import run_cases
 TOLERANCE_PERCENT = 5.0
 # Chases of more lines than steps: their timed part is not warm on silicon.
 NOT_WARM = tuple(f"lat_global_{kind}_{kib}k" for kind in ("ca", "cg") for kib in (16384, 49152, 131072))
+# What copies to the device left in the L2 on silicon, an earlier launch of the same case leaves in the model's.
+WARM = ("lat_global", "wlat_global", "fence_", "bw_l1", "l2_per_line", "atomic_same", "red_global", "bw_read", "bw_write")
 JUDGED = ("lat_", "thr_", "mlat_", "mthr_", "ldsm_", "wlat_", "bw_shared_", "barrier_", "mix_", "shfl_", "icache_",
           "diverge_", "fence_", "atom_shared_")
 SECTIONS = (
@@ -60,7 +62,8 @@ def simulate(sim, wanted=None, config="H200", processes=2, settings=()):
     measured = silicon.clocks()
     rows = []
     for manifest, ids in names(wanted).items():
-        done = run_cases(sim, manifest, silicon.CUBINS, ids, config, processes=processes, settings=settings, **silicon.RUN)
+        launches = [[case, case] if case.startswith(WARM) else case for case in ids]
+        done = run_cases(sim, manifest, silicon.CUBINS, launches, config, processes=processes, settings=settings, **silicon.RUN)
         rows += [Row(case, int(measured[case]["max"]), slowest(done[case])) for case in ids]
     return rows
 

@@ -65,18 +65,14 @@ def launches():
     return [c["id"] for c in silicon.cases(silicon.SUITE) if not silicon.reads_clocks(c)]
 
 
-def run(sim, wanted, config, processes, settings=()):
-    return run_cases(sim, silicon.SUITE, silicon.CUBINS, wanted, config, processes=processes, settings=settings, **silicon.RUN)
-
-
 def simulate(sim, wanted=None, config="H200", processes=2, settings=()):
-    """(rows, results), each launch with cold caches."""
+    """The rows, each launch with cold caches."""
     profile = dict(zip(launches(), silicon.profile(PROFILE)))
     wanted = [c for c in profile if not wanted or c in wanted]
-    done = run(sim, wanted, config, processes, settings)
-    rows = [Row(c, {name: (profile[c][name], make(done[c])) for name, _, make in METRICS}, profile[c][TEX_SECTORS],
+    done = run_cases(sim, silicon.SUITE, silicon.CUBINS, wanted, config, processes=processes, settings=settings,
+                     **silicon.RUN)
+    return [Row(c, {name: (profile[c][name], make(done[c])) for name, _, make in METRICS}, profile[c][TEX_SECTORS],
                 done[c].report["control_bits"]) for c in wanted]
-    return rows, done
 
 
 def number(value, metric):
@@ -121,11 +117,14 @@ def far(row):
     return not 0.5 <= simulated / measured <= 2.0
 
 
-def compare_bits(sim, real, config="H200", processes=2):
-    """[(case, cycles with the code's control bits, cycles with synthesised ones)]; `real`: results of simulate()."""
-    done = run(sim, list(real), config, processes, BITS)
-    return [(c, real[c].cycles, done[c].cycles, real[c].report["control_bits"], done[c].report["control_bits"])
-            for c in real]
+def compare_bits(sim, wanted=None, config="RTX4090", processes=2):
+    """[(case, cycles with the code's control bits, cycles with synthesised ones, and where each came from)] of the
+    suite's sm_89 code, which is what bits are synthesised for."""
+    wanted = [c for c in launches() if not wanted or c in wanted]
+    real, synthesised = (run_cases(sim, silicon.SUITE, silicon.CUBINS, wanted, config, settings, processes=processes)
+                         for settings in ((), BITS))
+    return [(c, real[c].cycles, synthesised[c].cycles, real[c].report["control_bits"],
+             synthesised[c].report["control_bits"]) for c in wanted]
 
 
 def render_bits(pairs):
