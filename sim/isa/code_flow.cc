@@ -31,6 +31,7 @@ class MachineCodeFlow {
     for (uint32_t i = 0; i < code_.size(); ++i) AddEdgesOf(i);
     AddIndirectTargets();
     SortUnique(&flow_.edges);
+    flow_.binary_version = binary_version_;
     return std::move(flow_);
   }
 
@@ -182,12 +183,15 @@ absl::StatusOr<CodeFlow> FlowOfTrace(TraceSource& source, uint32_t kernel, uint6
     ASSIGN_OR_RETURN(const bool more, flow.Walk(*cta, &left));
     if (!more) break;
   }
-  return flow.Take();
+  CodeFlow result = flow.Take();
+  result.binary_version = source.info().kernels[kernel].binary_version;
+  return result;
 }
 
 absl::StatusOr<CodeFlow> CollectFlow(TraceSource& source, uint32_t kernel) {
   const uint32_t version = source.info().kernels[kernel].binary_version;
   CodeFlow flow = FlowOfMachineCode(source.StaticTable(kernel), version);
+  flow.binary_version = version;
   if (!flow.edges.empty() || source.live()) return flow;
   return FlowOfTrace(source, kernel, kTraceInstructions);
 }

@@ -21,6 +21,7 @@ struct CodeEdge {
 };
 
 struct CodeFlow {
+  uint32_t binary_version = 89;
   std::vector<CodeEdge> edges;    // sorted, each once; empty: every instruction falls through
   std::vector<uint32_t> guarded;  // static ids, ascending, that a predicate switched off for some lanes
 };

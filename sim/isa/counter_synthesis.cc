@@ -40,7 +40,7 @@ ResultOrder ResultOrderOf(const DecodedInst& inst) {
   return mufu ? ResultOrder::kSfu : ResultOrder::kUnordered;
 }
 
-// The memory pipeline reads its operands in the order of issue.
+// Instructions of shared memory read their operands in the order of issue.
 bool ReadsInOrder(const DecodedInst& inst) {
   return inst.unit == ExecUnit::kMem && inst.space == MemSpace::kShared;
 }
@@ -48,7 +48,11 @@ bool ReadsInOrder(const DecodedInst& inst) {
 class CounterSynthesis {
  public:
   CounterSynthesis(const SynthGraph& graph, SynthBits* bits)
-      : graph_(graph), bits_(*bits), nodes_(graph.nodes), events_(2 * graph.nodes.size()) {}
+      : graph_(graph),
+        bits_(*bits),
+        nodes_(graph.nodes),
+        sm90_(graph.binary_version >= 90),
+        events_(2 * graph.nodes.size()) {}
 
   void Run(uint8_t* group_counter) {
     FindAccesses();
@@ -122,6 +126,8 @@ class CounterSynthesis {
     const DecodedInst& younger = *nodes_[node].inst;
     const ResultOrder order = ResultOrderOf(older);
     if (order != ResultOrder::kUnordered && order == ResultOrderOf(younger)) return false;
+    // ptxas takes this to hold for all memory instructions of sm_90, not for those of sm_89.
+    if (sm90_ && older.unit == ExecUnit::kMem && younger.unit == ExecUnit::kMem) return false;
     return (Registers(event) & access_[node].written).any();
   }
 
@@ -292,6 +298,7 @@ class CounterSynthesis {
   const SynthGraph& graph_;
   SynthBits& bits_;
   const std::vector<SynthNode>& nodes_;
+  const bool sm90_;
   std::vector<Event> events_;
   std::vector<Access> access_;
   std::vector<std::vector<EventId>> exits_;  // by block: outstanding at its end, ascending

@@ -74,6 +74,7 @@ class GraphBuilder {
     CutBlocks();
     LinkBlocks();
     ChooseGuardWriters();
+    graph_.binary_version = flow_.binary_version;
     return std::move(graph_);
   }
 

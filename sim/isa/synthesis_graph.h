@@ -49,6 +49,7 @@ struct SynthBlock {
 };
 
 struct SynthGraph {
+  uint32_t binary_version = 89;
   std::vector<SynthNode> nodes;  // by PC
   std::vector<SynthBlock> blocks;
 };
