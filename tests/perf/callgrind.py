@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Processor instructions that the simulator executes for each warp instruction, against the recorded figures.
 
-    tests/perf/callgrind.py BUILD_DIR            the test: more than 10 % above callgrind.json fails
+    tests/perf/callgrind.py BUILD_DIR            the test: more than 10 % above callgrind.json fails (set_up: 50 %)
     tests/perf/callgrind.py BUILD_DIR --record   writes callgrind.json anew
 
 Counted by Valgrind's callgrind in the phases of bench_phases, so the figures do not depend on the machine's load or
@@ -22,7 +22,8 @@ import measure
 
 RECORD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "callgrind.json")
 SKIPPED = 77
-TOLERANCE = 0.10
+# Setting up is 10 ms a run and grows with every setting; it is held so that no accident multiplies it.
+TOLERANCE = {"ingest": 0.10, "simulate": 0.10, "set_up": 0.50}
 # bench_traces' arguments; about 42,000 and 46,000 warp instructions.
 INPUTS = {"gemm": ("gemm", 16, 1), "stream": ("stream", 64, 8)}
 PHASES = {"ingest": "Sm89PerfIngest", "set_up": "Sm89PerfSetUp", "simulate": "Sm89PerfSimulate"}
@@ -92,11 +93,12 @@ def compare(build_dir):
         for phase, now in phases.items():
             then = recorded["figures"][name][phase]
             change = now / then - 1
+            allowed = TOLERANCE[phase]
             note = ""
-            if change > TOLERANCE:
-                above, note = above + 1, f"  FAILED: more than {TOLERANCE:.0%} above"
-            elif change < -TOLERANCE:
-                below, note = below + 1, f"  more than {TOLERANCE:.0%} below"
+            if change > allowed:
+                above, note = above + 1, f"  FAILED: more than {allowed:.0%} above"
+            elif change < -allowed:
+                below, note = below + 1, f"  more than {allowed:.0%} below"
             print(f"{name:7} {phase:9} {now:12,} recorded {then:12,} {change:+7.1%}{note}")
     if above:
         print(f"If the extra work is meant, record it and say why in the commit:\n  {again}")
