@@ -68,6 +68,7 @@ struct ExecConfig {
   UnitTiming special_register{20, 2};  // S2R
   UnitTiming vote{12, 2};              // VOTE MATCH REDUX R2UR
   UnitTiming texture{200, 8};
+  bool integer_shares_fp32 = true;      // the integer half-pipe is FP32's second one (Ampere, Ada)
   bool fp64_shared = true;              // one FP64 unit for the SM (GeForce); else one in each sub-core
   uint32_t imad_wide_issue_cycles = 2;  // IMAD.WIDE holds the issue port
   // Latency of a tensor instruction: that of its shape class, at least its interval + 1.

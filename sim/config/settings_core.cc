@@ -226,6 +226,11 @@ std::vector<RowSpec> SharedUnitRows() {
        .help = "VOTE, MATCH, REDUX and R2UR: latency and interval.",
        .source = kAssumption,
        .binding = Timing(&E::vote)},
+      {.name = "-gpgpu_sm89_integer_shares_fp32",
+       .help = "1: integer instructions run on FP32's second half-pipe, as on Ampere and Ada; 0: on a pipe of "
+               "their own.",
+       .source = kWhitepaper,
+       .binding = Bool<&GpuConfig::exec, &E::integer_shares_fp32>()},
       {.name = "-gpgpu_sm89_fp64_shared",
        .help = "1: one FP64 unit for the SM, as on GeForce; 0: one in each sub-core.",
        .source = "2 results/cycle/SM measured on an RTX 4090 (public micro-benchmark log)",

@@ -44,17 +44,16 @@ class ExecUnits {
     if (inst.pipe == Pipe::kNone || inst.interval_cycles == 0) return;
     const Cycle free = now + inst.interval_cycles;
     Pipe pipe = inst.pipe;
-    // The half-pipe that is free for longer: an FFMA between two IMADs goes beside them (H200: 3 cycles a
-    // pair).
-    if (pipe == Pipe::kEither) pipe = Of(Pipe::kAlu).free() < Of(Pipe::kFma).free() ? Pipe::kAlu : Pipe::kFma;
+    // The half-pipe without the multiplier first, so that IMAD finds the other free (H200: FFMA with IMAD).
+    if (pipe == Pipe::kEither) pipe = Of(Pipe::kLite).free() <= now ? Pipe::kLite : Pipe::kFma;
     if (pipe == Pipe::kFp64 && shared_fp64_ != nullptr) {
       shared_fp64_->OccupyUntil(now, free);
     } else {
       pipes_[static_cast<size_t>(pipe)].OccupyUntil(now, free);
     }
-    if (pipe == Pipe::kFma || pipe == Pipe::kAlu) {
+    if (pipe == Pipe::kFma || pipe == Pipe::kLite) {
       // FP32 waits while both half-pipes are taken.
-      const Cycle both = std::min(Of(Pipe::kFma).free(), Of(Pipe::kAlu).free());
+      const Cycle both = std::min(Of(Pipe::kFma).free(), Of(Pipe::kLite).free());
       pipes_[static_cast<size_t>(Pipe::kEither)].OccupyUntil(now, both);
     }
     if (pipe == Pipe::kTensor) stats->tensor_busy_cycles += inst.interval_cycles;

@@ -97,12 +97,12 @@ uint16_t Narrow(uint32_t cycles) {
   return static_cast<uint16_t>(std::min<uint32_t>(cycles, std::numeric_limits<uint16_t>::max()));
 }
 
-Pipe PipeOf(ExecUnit unit) {
+Pipe PipeOf(ExecUnit unit, const ExecConfig& exec) {
   switch (unit) {
     case ExecUnit::kFp32:
       return Pipe::kEither;
     case ExecUnit::kInt:
-      return Pipe::kAlu;
+      return exec.integer_shares_fp32 ? Pipe::kLite : Pipe::kAlu;
     case ExecUnit::kImad:
       return Pipe::kFma;
     case ExecUnit::kHalf:
@@ -169,7 +169,7 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   const bool fp64_tensor = in.unit == ExecUnit::kTensor && in.tensor.a == TensorType::kF64;
   out.unit = fp64_tensor ? ExecUnit::kFp64 : in.unit;
   out.pipe = in.timing == TimingClass::kConvert || in.timing == TimingClass::kIntegerSfu ? Pipe::kSfu
-                                                                                         : PipeOf(out.unit);
+                                                                                         : PipeOf(out.unit, config.exec);
   out.path = PathOf(in);
   out.space = in.space;
   out.mem_op = in.mem_op;

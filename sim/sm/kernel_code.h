@@ -19,8 +19,9 @@ inline constexpr uint8_t kNoDependenceCounter = 7;
 // Execution pipes of a sub-core; kFp64 may be one for the whole SM.
 enum class Pipe : uint8_t {
   kFma,     // FP32 half-pipe with the integer multiplier
-  kAlu,     // INT half-pipe; FP32 may use it too
-  kEither,  // FP32: whichever half-pipe is free first
+  kLite,    // FP32 half-pipe without it; on Ada the integer half-pipe too
+  kAlu,     // integer, where it has a pipe of its own
+  kEither,  // FP32: whichever half-pipe is free
   kHalf,
   kFp64,
   kSfu,
@@ -31,7 +32,7 @@ enum class Pipe : uint8_t {
   kTexture,
   kNone,
 };
-inline constexpr int kNumPipes = 12;
+inline constexpr int kNumPipes = 13;
 
 // How an instruction leaves the issue stage.
 enum class IssuePath : uint8_t {
