@@ -104,6 +104,14 @@ TEST(Pipes, IntegerAndFfmaInPairsTakeTwoCyclesAPair) {
 
 TEST(Pipes, IntegerAndImadTogetherFillBothHalves) { ExpectPeriod({Int(), Imad()}, 2); }
 
+TEST(Pipes, IntegersOfTheirOwnPipeLeaveBothHalvesToFp32) {
+  // Two FP32 a pair of cycles and an integer instruction beside them: the issue port is the limit.
+  const Inst own = Fixed(Pipe::kAlu, 4, 2);
+  ExpectPeriod({own, Fp32(), Fp32()}, 3);
+  ExpectPeriod({own, Imad(), Fp32()}, 3);
+  ExpectPeriod({own}, 2);
+}
+
 TEST(Pipes, IntervalsOfTheOtherUnits) {
   const ExecConfig exec;
   ExpectPeriod({Fixed(Pipe::kHalf, 5, exec.half.interval_cycles)}, 2);

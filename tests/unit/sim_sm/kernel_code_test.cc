@@ -21,7 +21,10 @@ DecodedInst On(ExecUnit unit, DepClass dep = DepClass::kAlu) {
 
 TEST(KernelCode, UnitsMapToPipes) {
   EXPECT_EQ(Built(On(ExecUnit::kFp32)).pipe, Pipe::kEither);
-  EXPECT_EQ(Built(On(ExecUnit::kInt)).pipe, Pipe::kAlu);
+  EXPECT_EQ(Built(On(ExecUnit::kInt)).pipe, Pipe::kLite) << "Ampere and Ada";
+  GpuConfig hopper;
+  hopper.exec.integer_shares_fp32 = false;
+  EXPECT_EQ(Built(On(ExecUnit::kInt), hopper).pipe, Pipe::kAlu);
   EXPECT_EQ(Built(On(ExecUnit::kImad)).pipe, Pipe::kFma);
   EXPECT_EQ(Built(On(ExecUnit::kMem)).pipe, Pipe::kNone);
   DecodedInst convert = On(ExecUnit::kMisc, DepClass::kDecoupled);

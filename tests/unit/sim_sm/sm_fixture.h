@@ -101,7 +101,7 @@ inline Inst Fixed(Pipe pipe, uint32_t latency, uint32_t interval) {
   return inst;
 }
 inline Inst Fp32() { return Fixed(Pipe::kEither, 4, 2); }
-inline Inst Int() { return Fixed(Pipe::kAlu, 4, 2); }
+inline Inst Int() { return Fixed(Pipe::kLite, 4, 2); }  // on Ada: one of the FP32 half-pipes
 inline Inst Imad() { return Fixed(Pipe::kFma, 4, 2); }
 inline Inst Variable(Pipe pipe, uint32_t latency, uint32_t interval) {
   Inst inst = Fixed(pipe, latency, interval);
