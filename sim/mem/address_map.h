@@ -10,9 +10,11 @@
 namespace sm89 {
 
 enum class SliceHash : uint32_t {
-  // Every block of as many lines as there are slices brings one line to each, in an order that an irrational
-  // rotation turns from block to block: even for strides of powers of two and nearly all others, and a large
-  // buffer fills all sets alike. Neighbouring lines lie in the slices of one channel.
+  // A kilobyte lies in two channels, as on an H200: of its 8 lines there (latency line by line), 0, 1, 4 and
+  // 5
+  // go to a pair of slices in turn, 2, 3, 6 and 7 to another. An irrational rotation turns the order of the
+  // channels from block to block: even for strides of powers of two and nearly all others, and a large buffer
+  // fills all sets alike.
   kUniform = 0,
   kModulo = 1,   // line % slices
   kXorFold = 2,  // exclusive-or of all 16-bit parts, then an unbiased reduction
@@ -26,7 +28,7 @@ class AddressMap {
         hash_(static_cast<SliceHash>(l2.hash)),
         channels_(dram.channels),
         slices_per_channel_(std::max(1u, l2.slices / dram.channels)),
-        neighbour_slices_(l2.slices % slices_per_channel_ == 0 ? slices_per_channel_ : 1),
+        turns_(slices_per_channel_ == 2 && l2.slices % 4 == 0 ? 2 : 1),
         groups_(dram.bank_groups),
         banks_per_group_(dram.banks / dram.bank_groups),
         neighbours_(groups_ % 2 == 0 ? 2 : 1),
@@ -41,16 +43,25 @@ class AddressMap {
       case SliceHash::kUniform:
         break;
     }
-    const auto place = static_cast<uint32_t>(line % slices_);
-    const uint32_t turn = Reduce(line / slices_ * kRotation, slices_);
-    const uint32_t groups = slices_ / neighbour_slices_;
-    const uint32_t group = (place / neighbour_slices_ + turn / neighbour_slices_) % groups;
-    return group * neighbour_slices_ + (place + turn) % neighbour_slices_;
+    const uint32_t groups = slices_ / turns_;
+    const uint64_t block = line / (groups * kNeighbours);
+    const auto place = static_cast<uint32_t>(line % (groups * kNeighbours));
+    const uint32_t turn = Reduce(block * kRotation, slices_);
+    const uint32_t dealt = groups % 2 == 0 ? place / 8 * 2 + place / 2 % 2 : place / kNeighbours;
+    return (dealt + turn / turns_) % groups * turns_ + (place + turn) % turns_;
   }
 
-  // By block, so that a slice's lines of a contiguous buffer go round its sets. That a pointer chase over up
-  // to 66 of an RTX 4090's 72 MiB misses nothing (public log) leaves no room for sets that fill by chance.
-  uint32_t Set(uint64_t line) const { return Reduce(line / slices_ * 0xD6E8FEB86659FD93ull, sets_); }
+  // By the slice's own lines, so that those of a contiguous buffer go round its sets. That a pointer chase
+  // over up to 66 of an RTX 4090's 72 MiB misses nothing (public log) leaves no room for sets that fill by
+  // chance.
+  uint32_t Set(uint64_t line) const {
+    const uint32_t groups = slices_ / turns_;
+    const uint64_t block = line / (groups * kNeighbours);
+    const uint64_t place = line % (groups * kNeighbours);
+    const uint64_t dealt = groups % 2 == 0 ? place / 4 % 2 * 2 + place % 2 : place % kNeighbours;
+    const uint64_t own = (block * kNeighbours + dealt) / turns_;
+    return Reduce(own * 0xD6E8FEB86659FD93ull, sets_);
+  }
 
   uint32_t Channel(uint32_t slice) const { return slice / slices_per_channel_ % channels_; }
 
@@ -66,15 +77,17 @@ class AddressMap {
     const auto place = static_cast<uint32_t>((row ^ (row >> 3) ^ (row >> 7) ^ (row >> 11)) % places);
     const uint32_t pairs = groups_ / neighbours_;
     const uint32_t group =
-        place % pairs * neighbours_ + Reduce(line / neighbour_slices_ * 0xA0761D6478BD642Full, neighbours_);
+        place % pairs * neighbours_ + Reduce(line / 8 * 0xA0761D6478BD642Full, neighbours_);
     return group * banks_per_group_ + place / pairs;
   }
 
  private:
   static constexpr uint64_t kGolden = 0x9E3779B97F4A7C15ull;
-  // Of 47 tried the one without a resonance: over 48 slices all strides to 600 lines, and those of powers of
-  // two and every 37th to 8,192, stay below 1.05 times the mean.
-  static constexpr uint64_t kRotation = 0xD52039DE8D0EA181ull;
+  // Lines of a channel, or of a slice where channels have other than two, in a block.
+  static constexpr uint32_t kNeighbours = 4;
+  // Of 64 tried one with few resonances: over 48 slices one of 422 strides exceeds 1.05 times the mean, by 1
+  // % (all to 300 lines, powers of two and every 101st to 8,192).
+  static constexpr uint64_t kRotation = 0x35B91D6D9DDEC92Full;
 
   // The high bits of a 64-bit product, scaled to 0..n-1 without bias.
   static uint32_t Reduce(uint64_t product, uint32_t n) {
@@ -87,7 +100,7 @@ class AddressMap {
   SliceHash hash_;
   uint32_t channels_;
   uint32_t slices_per_channel_;
-  uint32_t neighbour_slices_;
+  uint32_t turns_;  // slices that take neighbouring lines in turn
   uint32_t groups_;
   uint32_t banks_per_group_;
   uint32_t neighbours_;

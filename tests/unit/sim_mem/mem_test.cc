@@ -57,6 +57,35 @@ TEST(AddressMapTest, OtherStridesLoadAllSlicesEvenly) {
   }
 }
 
+// A pointer chase over 66 of an RTX 4090's 72 MiB misses nothing (public log).
+TEST(AddressMapTest, AContiguousBufferFillsAllSetsAlike) {
+  const GpuConfig config;
+  const AddressMap map(config.l2, config.dram);
+  for (const uint64_t base : kBases) {
+    std::vector<uint32_t> lines(size_t{config.l2.slices} * config.l2.cache.sets, 0);
+    for (uint64_t i = 0; i < (uint64_t{66} << 20) / kLineBytes; ++i) {
+      const uint64_t line = base / kLineBytes + i;
+      ++lines[size_t{map.Slice(line)} * config.l2.cache.sets + map.Set(line)];
+    }
+    EXPECT_LE(*std::max_element(lines.begin(), lines.end()), config.l2.cache.ways) << "base " << base;
+  }
+}
+
+// As latencies line by line show on an H200.
+TEST(AddressMapTest, AKilobyteLiesInTwoChannels) {
+  const GpuConfig config;
+  const AddressMap map(config.l2, config.dram);
+  for (const uint64_t base : {uint64_t{0}, uint64_t{0x7f0012345400}}) {
+    const uint64_t line = base / kLineBytes;
+    const auto channel = [&](uint64_t i) { return map.Channel(map.Slice(line + i)); };
+    for (const uint64_t i : {1, 4, 5}) EXPECT_EQ(channel(i), channel(0)) << i;
+    for (const uint64_t i : {3, 6, 7}) EXPECT_EQ(channel(i), channel(2)) << i;
+    EXPECT_NE(channel(0), channel(2));
+    EXPECT_NE(map.Slice(line), map.Slice(line + 1));
+    EXPECT_EQ(map.Slice(line), map.Slice(line + 4));
+  }
+}
+
 // The hash that GPGPU-Sim's configurations name loads 48 slices unevenly; ours must not share that property.
 TEST(AddressMapTest, ModuloIsUnevenWhereTheStrideSharesAFactor) {
   GpuConfig config;
