@@ -10,7 +10,7 @@ using namespace testing;  // NOLINT: the fixture is the tests' language
 
 using Cycles = std::vector<Cycle>;
 
-const L1Config kL1;
+const L1Config kL1 = LabConfig().l1;
 
 std::vector<Cycles> IssuedByWarp(const std::vector<Program>& programs, Cycle end = 1'000'000) {
   SmLab lab;

@@ -11,12 +11,12 @@ using namespace testing;  // NOLINT: the fixture is the tests' language
 using Cycles = std::vector<Cycle>;
 
 GpuConfig WithCaches(uint32_t stream_buffer_lines = 0) {
-  GpuConfig config;
+  GpuConfig config = ModelConfig();
   config.front.stream_buffer_lines = stream_buffer_lines;
   return config;
 }
 constexpr size_t kLine = 8;  // instructions of a 128-byte line
-const FrontEndConfig kFront;
+const FrontEndConfig kFront = ModelConfig().front;
 
 TEST(InstructionCache, ColdCodeComesFromTheL2) {
   EXPECT_EQ(IssueCycles({Nop()}, WithCaches()),

@@ -134,15 +134,18 @@ TEST(Tensor, IntervalsOfEveryShape) {
 }
 
 TEST(Tensor, LatencyIsThatOfTheShapeClassOrWhatTheIntervalAsksFor) {
+  GpuConfig config;
+  config.exec.tensor.latency_cycles = 24;
+  config.exec.tensor_short_latency_cycles = 17;
   DecodedInst hmma = On(ExecUnit::kTensor, DepClass::kMmaLong);
   hmma.tensor = {16, 8, 16, TensorType::kF16, TensorType::kF16, false, false};
-  EXPECT_EQ(Built(hmma).latency_cycles, 24);
-  EXPECT_EQ(Built(hmma).interval_cycles, 16);
+  EXPECT_EQ(Built(hmma, config).latency_cycles, 24);
+  EXPECT_EQ(Built(hmma, config).interval_cycles, 16);
   hmma.tensor.fp32_accumulate = true;
-  EXPECT_EQ(Built(hmma).latency_cycles, 33);
+  EXPECT_EQ(Built(hmma, config).latency_cycles, 33);
   hmma.dep = DepClass::kMmaShort;
   hmma.tensor = {16, 8, 8, TensorType::kF16, TensorType::kF16, false, false};
-  EXPECT_EQ(Built(hmma).latency_cycles, 17);
+  EXPECT_EQ(Built(hmma, config).latency_cycles, 17);
 }
 
 TEST(Tensor, Fp64OccupiesTheUnitThatTheSmShares) {

@@ -191,10 +191,45 @@ inline Program operator+(Program a, const Program& b) {
   return a;
 }
 
-// The default configuration with everything in the instruction buffers: a warp's first instruction issues
-// two cycles after its CTA was launched.
-inline GpuConfig LabConfig() {
+// The figures that the tests are written in, whatever the presets are calibrated to.
+inline GpuConfig ModelConfig() {
   GpuConfig config;
+  FrontEndConfig& front = config.front;
+  front.ibuffer_entries = 3;
+  front.fetch_decode_cycles = 2;
+  front.l0_miss_cycles = 78;
+  front.l1_miss_cycles = 240;
+  front.l0_fill_interval_cycles = 1;
+  front.branch_redirect_cycles = 10;
+  front.convergence_cycles = 13;
+  ConstantConfig& constant = config.constant;
+  constant.l0_miss_cycles = 11;
+  constant.l1_miss_cycles = 79;
+  constant.miss_switch_cycles = 4;
+  L1Config& l1 = config.l1;
+  l1.latency_cycles = 36;
+  l1.shmem_latency_cycles = 24;
+  l1.ldgsts_latency_cycles = 39;
+  l1.request_interval_cycles = 2;
+  l1.queue_entries = 4;
+  l1.address_cycles = 4;
+  l1.uniform_address_cycles = l1.shmem_address_cycles = 2;
+  l1.fill_cycles = 12;
+  l1.wide_load_cycles = 2;
+  l1.shmem_wide_load_cycles = l1.ldsm_matrix_cycles = 1;
+  l1.shuffle_interval_cycles = 2;
+  l1.barrier_cycles = 12;
+  l1.barrier_arrival_cycles = 2;
+  l1.membar_cta_cycles = 53;
+  l1.membar_gpu_cycles = 186;
+  l1.membar_sys_cycles = 2900;
+  return config;
+}
+
+// Those with everything in the instruction buffers: a warp's first instruction issues two cycles after its
+// CTA was launched.
+inline GpuConfig LabConfig() {
+  GpuConfig config = ModelConfig();
   config.front.perfect_icache = true;
   return config;
 }

@@ -164,7 +164,7 @@ TEST(WarpStates, BranchResolving) {
 }
 
 TEST(WarpStates, NoInstruction) {
-  GpuConfig config;
+  GpuConfig config = ModelConfig();
   config.front.stream_buffer_lines = 0;
   // 318 cycles from the L2 and 2 of decode for each of two lines; the second is asked for behind the issue of
   // the sixth instruction, two cycles before the eighth's.
