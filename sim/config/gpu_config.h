@@ -58,7 +58,7 @@ struct ExecConfig {
   UnitTiming imad{4, 2};
   UnitTiming half{5, 2};
   UnitTiming fp64{54, 16};  // interval of the unit that the whole SM shares (2 lanes)
-  UnitTiming sfu{18, 8};
+  UnitTiming sfu{17, 8};
   UnitTiming tensor{24, 16};  // m16n8k16 and the like, FP16 accumulation
   UnitTiming uniform{4, 2};
   UnitTiming branch{4, 2};
@@ -160,7 +160,7 @@ struct SmConfig {
 
 struct L1Config {
   CacheConfig cache{true, true, 4, 128, 256, 'L', 'T', 's', 'N', 'L', 'A', 384, 48, 16, 0, 32};
-  uint32_t latency_cycles = 36;  // hit, issue to dependent issue
+  uint32_t latency_cycles = 34;  // 32-bit hit, issue to dependent issue
   uint32_t shmem_latency_cycles = 24;
   uint32_t shmem_banks = 32;
   uint32_t request_interval_cycles = 2;  // memory instructions accepted by the SM's shared unit
@@ -190,8 +190,8 @@ struct L1Config {
 };
 
 struct NocConfig {
-  uint32_t request_latency_cycles = 90;  // SM to slice, unloaded
-  uint32_t reply_latency_cycles = 90;    // slice to SM, unloaded
+  uint32_t request_latency_cycles = 95;  // SM to slice, unloaded
+  uint32_t reply_latency_cycles = 94;    // slice to SM, unloaded
   uint32_t latency_spread_cycles = 58;   // +/- over the SM x slice table (L40: 222..339)
   uint32_t crossing_cycles = 13;  // round trip to a slice of the other half, beyond one of the own half
   uint32_t sm_port_bytes = 64;    // a cycle and direction
@@ -210,7 +210,7 @@ struct L2Config {
   uint32_t slices = 48;                 // derived: DRAM channels x slices_per_channel
   uint32_t latency_cycles = 60;         // tag + data of a slice
   uint32_t hash = 0;                    // 0 uniform XOR-fold, 1 modulo, ...
-  uint32_t atomic_latency_cycles = 20;  // added to a hit by a read-modify-write
+  uint32_t atomic_latency_cycles = 14;  // added to a hit by a read-modify-write
   uint32_t atomic_interval_x100 = 130;  // between two operations on one address, hundredths of a cycle
   uint32_t atomic_lanes_per_cycle = 8;  // operations on different addresses, a slice
   uint32_t sectors_per_cycle = 2;       // data array of a slice
@@ -227,8 +227,8 @@ struct DramConfig {
   uint32_t banks = 16;
   uint32_t bank_groups = 4;
   uint32_t row_bytes = 2048;
-  uint32_t scheduler_window = 64;       // FR-FCFS
-  uint32_t base_latency_ns_x10 = 1000;  // controller and PHY, fixed part, tenths of a nanosecond
+  uint32_t scheduler_window = 64;      // FR-FCFS
+  uint32_t base_latency_ns_x10 = 860;  // controller and PHY, fixed part, tenths of a nanosecond
   // Timing in DRAM clock cycles.
   uint32_t ccd = 4, ccdl = 12, rrd = 24, rcd = 82, ras = 160, rp = 82, rc = 238, cl = 72, wl = 18;
   uint32_t cdlr = 28, wr = 82, rtpl = 12;
@@ -248,10 +248,10 @@ struct DramConfig {
 
 struct RunConfig {
   uint32_t kernel_launch_latency_cycles = 5000;
-  uint32_t cta_launch_latency_cycles = 50;  // a slot becomes free to the next CTA's first issue
+  uint32_t cta_launch_latency_cycles = 50;        // a slot becomes free to the next CTA's first issue
   uint32_t cta_launch_interval_hundredths = 120;  // of a cycle, between two CTAs, the whole GPU
-  uint32_t window_cycles = 32;              // look-ahead window; never above the smallest one-way latency
-  uint64_t deadlock_cycles = 1'000'000;     // no progress at all for so long ends the run
+  uint32_t window_cycles = 32;           // look-ahead window; never above the smallest one-way latency
+  uint64_t deadlock_cycles = 1'000'000;  // no progress at all for so long ends the run
   uint32_t concurrent_kernels = 128;
   // 0: control bits of the machine code where there is some, else synthesised ones; 1: always synthesised.
   uint32_t control_bits = 0;

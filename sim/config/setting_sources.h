@@ -10,8 +10,6 @@ inline constexpr std::string_view kGuide = "NVIDIA CUDA programming guide, table
 inline constexpr std::string_view kHuerta = "Huerta et al., MICRO 2025 (RTX A6000)";
 inline constexpr std::string_view kHuertaModel = "published RTX A6000 model of Huerta et al., MICRO 2025";
 inline constexpr std::string_view kLog4090 = "measured on an RTX 4090 (public micro-benchmark log)";
-inline constexpr std::string_view kL40 =
-    "measured on an L40, same die (arXiv 2606.22588); how it divides: assumption";
 inline constexpr std::string_view kOccupancy =
     "convention of the CUDA occupancy calculator, not re-read for 8.9";
 inline constexpr std::string_view kAccelSim = "public Accel-Sim RTX 4090 configuration; no data sheet";

@@ -7,6 +7,8 @@ namespace sm89::settings {
 namespace {
 
 constexpr uint64_t kMaxCycles = 100'000;
+constexpr std::string_view kMeanHit =
+    "an L2 hit of 284.8 cycles in all (public RTX 4090 log); how it divides: assumption";
 
 }  // namespace
 
@@ -21,8 +23,10 @@ std::vector<RowSpec> L1Rows() {
       {.name = "-gpgpu_l1_latency",
        .aliases = {"-gpgpu_sm89_l1_latency"},
        .unit = "cycles",
-       .help = "L1 hit: issue to dependent issue.",
-       .source = "36.0 measured on an RTX 4090 (public pointer-chase log); 40 to 44.5 with other test codes",
+       .help = "L1 hit of a 32-bit load: issue to dependent issue.",
+       .source =
+           "36.0 for a chase of 64-bit pointers on an RTX 4090 (public log), two of them for the second "
+           "word; 40 to 44.5 with other test codes",
        .binding = Uint<&GpuConfig::l1, &L1Config::latency_cycles>(1, kMaxCycles)},
       {.name = "-gpgpu_smem_latency",
        .aliases = {"-gpgpu_sm89_shmem_latency"},
@@ -165,12 +169,12 @@ std::vector<RowSpec> NocRows() {
       {.name = "-gpgpu_sm89_noc_request_latency",
        .unit = "cycles",
        .help = "SM to L2 slice, mean of an idle interconnect.",
-       .source = kL40,
+       .source = kMeanHit,
        .binding = Uint<&GpuConfig::noc, &NocConfig::request_latency_cycles>(1, 10'000)},
       {.name = "-gpgpu_sm89_noc_reply_latency",
        .unit = "cycles",
        .help = "L2 slice to SM, mean of an idle interconnect.",
-       .source = kL40,
+       .source = kMeanHit,
        .binding = Uint<&GpuConfig::noc, &NocConfig::reply_latency_cycles>(1, 10'000)},
       {.name = "-gpgpu_sm89_noc_latency_spread",
        .unit = "cycles",
@@ -254,7 +258,7 @@ std::vector<RowSpec> L2Rows() {
        .unit = "cycles",
        .help = "Added to a hit by a read-modify-write.",
        .source = "307.2 for an atomic against 286.6 for a load measured on an RTX 4090 (public "
-                 "micro-benchmark log)",
+                 "micro-benchmark log), 6 of them for the IMAD.WIDE of its index",
        .binding = Uint<&GpuConfig::l2, &L2Config::atomic_latency_cycles>(0, 10'000)},
       {.name = "-gpgpu_sm89_l2_atomic_interval",
        .unit = "cycles",
@@ -323,8 +327,9 @@ std::vector<RowSpec> DramRows() {
       {.name = "-gpgpu_sm89_dram_base_latency",
        .unit = "ns",
        .help = "Fixed part of an access: controller and PHY, whatever the DRAM clock.",
-       .source =
-           "derived: 255.7 ns for a random access measured on an RTX 4090, less an L2 hit and a row conflict",
+       .source = "derived: between what 255.7 ns for a random access and 541.5 to 560.9 cycles for sectors "
+                 "in a row, "
+                 "measured on RTX 4090s, leave without an L2 hit and the rows opened",
        .binding = Decimal<&GpuConfig::dram, &D::base_latency_ns_x10>({1, 0, 1'000'000})},
       {.name = "-gpgpu_sm89_dram_refresh_interval",
        .unit = "ns",

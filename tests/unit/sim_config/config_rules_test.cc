@@ -61,9 +61,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-gpgpu_n_sub_partition_per_mchannel 32 -gpgpu_n_mem 33 -gpgpu_cache:dl2 "
              "S:8:128:16,L:B:m:L:L,A:192:4,32",
              "1056 L2 slices in all"},
-        Case{"-gpgpu_sm89_noc_latency_spread 180", "half the spread of 180 leaves no latency"},
-        Case{"-gpgpu_sm89_window_cycles 61", ""},
-        Case{"-gpgpu_sm89_window_cycles 62", "a window of 62 cycles exceeds"},
+        Case{"-gpgpu_sm89_noc_latency_spread 188", "half the spread of 188 leaves no latency"},
+        Case{"-gpgpu_sm89_window_cycles 65", ""},
+        Case{"-gpgpu_sm89_window_cycles 66", "a window of 66 cycles exceeds"},
         Case{"-gpgpu_sm89_noc_reply_latency 60", "a window of 32 cycles exceeds"},
         Case{"-gpgpu_sm89_noc_reply_latency 60 -gpgpu_sm89_window_cycles 31", ""},
         Case{"-gpgpu_dram_timing_opt 15:4:12:24:55:24:78:24:8:10:24:4:6:4", "15 banks (nbk) do not divide"},
@@ -107,7 +107,7 @@ TEST(ConfigRulesOf, AFaultStandsAtTheSettingThatSomebodyGave) {
 
 TEST(ConfigRulesOf, AreNotJudgedWhileAValueIsMissing) {
   const auto config =
-      LoadConfigText("text", "-gpgpu_sm89_window_cycles 62 -gpgpu_sm89_noc_request_latency x", {}, {});
+      LoadConfigText("text", "-gpgpu_sm89_window_cycles 66 -gpgpu_sm89_noc_request_latency x", {}, {});
   EXPECT_EQ(FaultsOf(config.status()).size(), 1u) << config.status();
 }
 
