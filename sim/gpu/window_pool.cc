@@ -12,9 +12,10 @@ constexpr int kSpins = 4000;
 
 }  // namespace
 
-WindowPool::WindowPool(uint32_t threads, std::function<void(uint32_t)> work) : work_(std::move(work)) {
+WindowPool::WindowPool(uint32_t threads, std::function<void(uint32_t)> work)
+    : work_(std::move(work)), shares_(threads) {
   SM89_ASSERT(threads >= 1, "the caller is a thread too");
-  for (uint32_t i = 1; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
+  for (uint32_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { Loop(i); });
 }
 
 WindowPool::~WindowPool() {
@@ -24,16 +25,18 @@ WindowPool::~WindowPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WindowPool::TakeAll() {
-  const auto n = static_cast<uint32_t>(indices_->size());
-  for (;;) {
-    const uint32_t i = next_.fetch_add(1, std::memory_order_relaxed);
-    if (i >= n) return;
-    work_((*indices_)[i]);
+void WindowPool::TakeAll(uint32_t thread) {
+  for (size_t k = 0; k < shares_.size(); ++k) {
+    Share& share = shares_[(thread + k) % shares_.size()];
+    for (;;) {
+      const uint32_t i = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (i >= share.end) break;
+      work_((*indices_)[i]);
+    }
   }
 }
 
-void WindowPool::Loop() {
+void WindowPool::Loop(uint32_t thread) {
   uint32_t seen = 0;
   for (;;) {
     for (int spin = 0; spin < kSpins && round_.load(std::memory_order_acquire) == seen; ++spin) {
@@ -41,22 +44,26 @@ void WindowPool::Loop() {
     while (round_.load(std::memory_order_acquire) == seen) round_.wait(seen, std::memory_order_acquire);
     ++seen;
     if (stop_.load(std::memory_order_acquire)) return;
-    TakeAll();
+    TakeAll(thread);
     if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) running_.notify_all();
   }
 }
 
 void WindowPool::Run(const std::vector<uint32_t>& indices) {
   indices_ = &indices;
-  next_.store(0, std::memory_order_relaxed);
-  if (threads_.empty() || indices.size() < 2) {
-    TakeAll();
+  const size_t n = indices.size();
+  for (size_t t = 0; t < shares_.size(); ++t) {
+    shares_[t].next.store(static_cast<uint32_t>(n * t / shares_.size()), std::memory_order_relaxed);
+    shares_[t].end = static_cast<uint32_t>(n * (t + 1) / shares_.size());
+  }
+  if (threads_.empty() || n < 2) {
+    TakeAll(0);
     return;
   }
   running_.store(static_cast<uint32_t>(threads_.size()), std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
-  TakeAll();
+  TakeAll(0);
   for (int spin = 0; spin < kSpins && running_.load(std::memory_order_acquire) != 0; ++spin) {
   }
   for (uint32_t left = running_.load(std::memory_order_acquire); left != 0;

@@ -22,12 +22,19 @@ class WindowPool {
   void Run(const std::vector<uint32_t>& indices);
 
  private:
-  void Loop();
-  void TakeAll();
+  // A run of places in `indices_`, on a cache line of its own.
+  struct alignas(64) Share {
+    std::atomic<uint32_t> next{0};
+    uint32_t end = 0;
+  };
+
+  void Loop(uint32_t thread);
+  // The thread's own share first, then what is left of the others'.
+  void TakeAll(uint32_t thread);
 
   std::function<void(uint32_t)> work_;
   const std::vector<uint32_t>* indices_ = nullptr;
-  std::atomic<uint32_t> next_{0};
+  std::vector<Share> shares_;  // one a thread: an SM stays with its thread, whose caches hold its state
   std::atomic<uint32_t> running_{0};
   std::atomic<uint32_t> round_{0};
   std::atomic<bool> stop_{false};

@@ -114,8 +114,8 @@ uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words, bool merge) {
 
 }  // namespace
 
-uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes,
-                      bool merge, uint32_t* minimum) {
+uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes, bool merge,
+                      uint32_t* minimum) {
   const uint32_t words_per_lane = std::max<uint32_t>(width_bytes / kBankBytes, 1);
   const uint32_t lanes_per_group = std::max<uint32_t>(kWarpSize / words_per_lane, 1);
   *minimum = 0;
@@ -212,8 +212,8 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
   local_merger.Finish();
   if (!merge) CountAtomicLanes(inst, out);
   if (shared_mask != 0) {
-    out->shared_passes =
-        SharedPasses(shared_mask, shared_addresses.data(), 0, code.width_bytes, merge, &out->shared_passes_min);
+    out->shared_passes = SharedPasses(shared_mask, shared_addresses.data(), 0, code.width_bytes, merge,
+                                      &out->shared_passes_min);
   }
 }
 

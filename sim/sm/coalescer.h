@@ -52,7 +52,7 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
 // Passes over the 32 banks that the words of the lanes need: 4-byte accesses in one group, 8-byte in two half
 // warps, 16-byte in four quarters; lanes of one word share it if `merge` (not so for atomics).
 // `offsets` holds one offset from `base` for each lane of `mask`, lowest lane first.
-uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes,
-                      bool merge, uint32_t* minimum);
+uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes, bool merge,
+                      uint32_t* minimum);
 
 }  // namespace sm89

@@ -1,5 +1,5 @@
-// Constant operands: an L0 in each sub-core, looked up when a fixed-latency instruction wants to issue, and an
-// L1 of the SM behind it, which LDC uses too. Source: "Analyzing Modern NVIDIA GPU Cores" (MICRO 2025).
+// Constant operands: an L0 in each sub-core, looked up when a fixed-latency instruction wants to issue, and
+// an L1 of the SM behind it, which LDC uses too. Source: "Analyzing Modern NVIDIA GPU Cores" (MICRO 2025).
 #pragma once
 
 #include <cstdint>

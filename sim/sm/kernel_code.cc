@@ -168,8 +168,9 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   // A GeForce has no FP64 tensor core: DMMA occupies the FP64 unit that the whole SM shares.
   const bool fp64_tensor = in.unit == ExecUnit::kTensor && in.tensor.a == TensorType::kF64;
   out.unit = fp64_tensor ? ExecUnit::kFp64 : in.unit;
-  out.pipe = in.timing == TimingClass::kConvert || in.timing == TimingClass::kIntegerSfu ? Pipe::kSfu
-                                                                                         : PipeOf(out.unit, config.exec);
+  out.pipe = in.timing == TimingClass::kConvert || in.timing == TimingClass::kIntegerSfu
+                 ? Pipe::kSfu
+                 : PipeOf(out.unit, config.exec);
   out.path = PathOf(in);
   out.space = in.space;
   out.mem_op = in.mem_op;
@@ -259,8 +260,8 @@ UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config) {
         return {exec.fp64.latency_cycles + interval, interval};
       }
       const uint32_t interval = TensorIntervalCycles(inst.tensor, exec);
-      const uint32_t unloaded = inst.dep == DepClass::kMmaShort ? exec.tensor_short_latency_cycles
-                                                                : exec.tensor.latency_cycles;
+      const uint32_t unloaded =
+          inst.dep == DepClass::kMmaShort ? exec.tensor_short_latency_cycles : exec.tensor.latency_cycles;
       return {std::max(unloaded, interval + 1), interval};
     }
     case ExecUnit::kUniform:

@@ -67,12 +67,12 @@ struct SmInst {
   bool register_lane = false;  // SHFL whose lane is in a general register
   uint8_t depbar_counter = DecodedInst::kNoCounter;
   uint8_t depbar_mask = 0;
-  uint8_t barrier = 0;           // number
-  uint16_t barrier_warps = 0;    // that take part; 0 = the whole CTA
+  uint8_t barrier = 0;         // number
+  uint16_t barrier_warps = 0;  // that take part; 0 = the whole CTA
   uint8_t constant_bank = DecodedInst::kNoConstant;
   uint8_t read_window_cycles = 3;
-  uint16_t guess = 0;            // 1-based place in KernelCode::guessed; 0 = not guessed
-  uint32_t constant_offset = 0;  // bytes
+  uint16_t guess = 0;               // 1-based place in KernelCode::guessed; 0 = not guessed
+  uint32_t constant_offset = 0;     // bytes
   std::array<RegRange, 3> slots{};  // general registers by operand slot
   RegRange result;                  // general registers written, the first run
   int64_t immediate = 0;

@@ -196,7 +196,8 @@ uint32_t LoadStoreUnit::LoadLine(const LineAccess& access, bool local, Cycle sen
   outs_[out].owner = tokens_[token].owner;
   AddWaiter(out, token);
   ++num_reads_;
-  Send(out, {.line = access.line, .sector_mask = missing}, MemRequestKind::kRead, send_at, tokens_[token].owner);
+  Send(out, {.line = access.line, .sector_mask = missing}, MemRequestKind::kRead, send_at,
+       tokens_[token].owner);
   return waits + 1;
 }
 

@@ -106,8 +106,7 @@ class LoadStoreUnit {
   Cycle ReserveData(Cycle at, uint32_t cycles);
   uint32_t NewOut();
   uint32_t NewToken(const AccessOwner& owner);
-  void Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at,
-            const AccessOwner& owner);
+  void Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at, const AccessOwner& owner);
   void AddWaiter(uint32_t out, uint32_t token);
   // Loads one line; returns the number of requests the token waits for.
   uint32_t LoadLine(const LineAccess& access, bool local, Cycle send_at, uint32_t token);

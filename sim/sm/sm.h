@@ -129,8 +129,8 @@ class Sm {
     RegisterFile registers;
     InstructionL0 instructions;
     ConstantL0 constants;
-    BusyTime issue;                               // the issue port
-    BusyTime memory_queue;                        // the sub-core's memory queue and latch
+    BusyTime issue;         // the issue port
+    BusyTime memory_queue;  // the sub-core's memory queue and latch
     RefusalQueue memory_refused;
     RefusalQueue sfu_refused;
     std::array<uint32_t, kNumPipes> next_pipe{};  // warps by the pipe of their next instruction

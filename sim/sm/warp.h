@@ -17,7 +17,7 @@ namespace sm89 {
 
 // Issue slots of one kernel in one sub-core.
 struct SlotCount {
-  uint32_t warps = 0;      // resident
+  uint32_t warps = 0;       // resident
   Cycle covered_until = 0;  // slots before this one are counted
 };
 
@@ -56,9 +56,7 @@ class DependenceCounters {
   uint32_t Value(uint32_t counter, Cycle now) const {
     return now == raised_at_ + 1 ? value_[counter] - raised_[counter] : value_[counter];
   }
-  WarpState Reason(uint8_t pending) const {
-    return reason_[static_cast<uint32_t>(__builtin_ctz(pending))];
-  }
+  WarpState Reason(uint8_t pending) const { return reason_[static_cast<uint32_t>(__builtin_ctz(pending))]; }
   uint8_t nonzero() const { return nonzero_; }
   // For the watchdog's dump.
   uint32_t raw(uint32_t counter) const { return value_[counter]; }
@@ -136,14 +134,14 @@ struct Warp {
   uint32_t pending_loads = 0;
   uint32_t pending_stores = 0;
   uint32_t lines_needed = 0;  // Blocked::kLsu
-  bool wait_stores = false;  // MEMBAR: until every store is acknowledged
+  bool wait_stores = false;   // MEMBAR: until every store is acknowledged
 
   // Instruction supply.
-  uint64_t code_line = ~uint64_t{0};     // of the last instruction fetched
+  uint64_t code_line = ~uint64_t{0};           // of the last instruction fetched
   std::array<Cycle, kMaxIbuffer> issued_at{};  // of the last instructions, by count mod kMaxIbuffer
   uint64_t issued = 0;
-  Cycle fetch_floor = 0;  // nothing is fetched before: start, last redirect
-  bool constant_ready = false;           // the next instruction's constant operand has been seen
+  Cycle fetch_floor = 0;        // nothing is fetched before: start, last redirect
+  bool constant_ready = false;  // the next instruction's constant operand has been seen
 
   // Closed cycles of what the next instruction needs when the warp became a candidate (BusyTime).
   Cycle candidate_since = 0;

@@ -21,8 +21,8 @@ class WarpScheduler {
   void Add(uint32_t w);
   void Remove(uint32_t w);
 
-  // The warp's next instruction may issue from `cycle` on, which lies after `now`. Returns when WakeDue must be
-  // called for it: then or before.
+  // The warp's next instruction may issue from `cycle` on, which lies after `now`. Returns when WakeDue must
+  // be called for it: then or before.
   Cycle Sleep(uint32_t w, Cycle now, Cycle cycle);
   // Not before an event: it is neither a candidate nor asleep.
   void Block(uint32_t w) { candidates_ &= ~Bit(w); }
