@@ -8,6 +8,22 @@ extern "C" {
 constexpr uint32_t kL1Floats = 128 * 1024 / 8;  // half of L1
 constexpr uint32_t kWarp = 32;
 
+// Load and sums in one piece, as in the source: the next load comes behind them.
+#define LOAD_V4(OP, P)                                                                              \
+  asm volatile("{.reg .f32 a, b, c, d;\n" OP                                                        \
+               " {a, b, c, d}, [%4];\n"                                                             \
+               "add.f32 %0, a, %0;\n add.f32 %1, b, %1;\n add.f32 %2, c, %2;\n add.f32 %3, d, %3;}" \
+               : "+f"(s0), "+f"(s1), "+f"(s2), "+f"(s3)                                             \
+               : "l"(P)                                                                             \
+               : "memory")
+#define LOAD_V2(OP, P)                                                                             \
+  asm volatile("{.reg .f32 a, b;\n" OP " {a, b}, [%2];\n add.f32 %0, a, %0;\n add.f32 %1, b, %1;}" \
+               : "+f"(s0), "+f"(s1)                                                                \
+               : "l"(P)                                                                            \
+               : "memory")
+#define LOAD_1(OP, ADD, TYPE, C, P) \
+  asm volatile("{.reg ." TYPE " a;\n" OP " a, [%1];\n" ADD " %0, a, %0;}" : "+" C(s) : "l"(P) : "memory")
+
 // One CTA: everybody reads half of L1 once, then 256 times four words (or one vector).
 __global__ void l1_read_32(uint32_t* clocks, float* sink, const float* data) {
   const uint32_t tid = threadIdx.x;
@@ -21,14 +37,14 @@ __global__ void l1_read_32(uint32_t* clocks, float* sink, const float* data) {
   const uint32_t start = Clock();
   for (uint32_t j = 0; j < 256; ++j) {
     const float* p = &data[(tid + j * kWarp * 4) % kL1Floats];
-    float v0, v1, v2, v3;
     asm volatile(
-        "ld.global.ca.f32 %0, [%4];\n ld.global.ca.f32 %1, [%4+128];\n"
-        "ld.global.ca.f32 %2, [%4+256];\n ld.global.ca.f32 %3, [%4+384];"
-        : "=f"(v0), "=f"(v1), "=f"(v2), "=f"(v3)
+        "{.reg .f32 a, b, c, d;\n"
+        "ld.global.ca.f32 a, [%4];\n ld.global.ca.f32 b, [%4+128];\n"
+        "ld.global.ca.f32 c, [%4+256];\n ld.global.ca.f32 d, [%4+384];\n"
+        "add.f32 %0, a, %0;\n add.f32 %1, b, %1;\n add.f32 %2, c, %2;\n add.f32 %3, d, %3;}"
+        : "+f"(s0), "+f"(s1), "+f"(s2), "+f"(s3)
         : "l"(p)
         : "memory");
-    s0 += v0, s1 += v1, s2 += v2, s3 += v3;
   }
   Barrier();
   const uint32_t stop = Clock();
@@ -38,17 +54,15 @@ __global__ void l1_read_32(uint32_t* clocks, float* sink, const float* data) {
 
 __global__ void l1_read_64(uint32_t* clocks, float* sink, const float* data) {
   const uint32_t tid = threadIdx.x;
-  float s0 = 0, s1 = 0, v0, v1;
+  float s0 = 0, s1 = 0;
   for (uint32_t i = tid * 2; i < kL1Floats; i += blockDim.x * 2) {
-    asm volatile("ld.global.ca.v2.f32 {%0,%1}, [%2];" : "=f"(v0), "=f"(v1) : "l"(data + i) : "memory");
-    s0 += v0, s1 += v1;
+    LOAD_V2("ld.global.ca.v2.f32", data + i);
   }
   Barrier();
   const uint32_t start = Clock();
   for (uint32_t j = 0; j < 256; ++j) {
     const float* p = data + (tid * 2 + j * kWarp * 2) % kL1Floats;
-    asm volatile("ld.global.ca.v2.f32 {%0,%1}, [%2];" : "=f"(v0), "=f"(v1) : "l"(p) : "memory");
-    s0 += v0, s1 += v1;
+    LOAD_V2("ld.global.ca.v2.f32", p);
   }
   Barrier();
   const uint32_t stop = Clock();
@@ -56,13 +70,9 @@ __global__ void l1_read_64(uint32_t* clocks, float* sink, const float* data) {
   sink[tid] = s0 + s1;
 }
 
-#define LOAD_V4(OP, P)                                                                                   \
-  asm volatile(OP " {%0,%1,%2,%3}, [%4];" : "=f"(v0), "=f"(v1), "=f"(v2), "=f"(v3) : "l"(P) : "memory"); \
-  s0 += v0, s1 += v1, s2 += v2, s3 += v3
-
 __global__ void l1_read_128(uint32_t* clocks, float* sink, const float* data) {
   const uint32_t tid = threadIdx.x;
-  float s0 = 0, s1 = 0, s2 = 0, s3 = 0, v0, v1, v2, v3;
+  float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   for (uint32_t i = tid * 4; i < kL1Floats; i += blockDim.x * 4) {
     LOAD_V4("ld.global.ca.v4.f32", data + i);
   }
@@ -124,7 +134,7 @@ __global__ void shared_and_l1_read_32(uint32_t* clocks, uint32_t* sink, uint32_t
 __global__ void l2_read_128(uint32_t* clocks, float* sink, const float* data, uint32_t count,
                             uint32_t repeats) {
   const uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
-  float s0 = 0, s1 = 0, s2 = 0, s3 = 0, v0, v1, v2, v3;
+  float s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   for (uint32_t i = id * 4; i < count; i += blockDim.x * gridDim.x * 4) {
     LOAD_V4("ld.global.cg.v4.f32", data + i);
   }
@@ -142,16 +152,14 @@ __global__ void l2_read_128(uint32_t* clocks, float* sink, const float* data, ui
 __global__ void l2_read_32(uint32_t* clocks, float* sink, const float* data, uint32_t count,
                            uint32_t repeats) {
   const uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
-  float s = 0, v;
+  float s = 0;
   for (uint32_t i = id; i < count; i += blockDim.x * gridDim.x) {
-    asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(v) : "l"(data + i) : "memory");
-    s += v;
+    LOAD_1("ld.global.cg.f32", "add.f32", "f32", "f", data + i);
   }
   Barrier();
   const uint32_t start = Clock();
   for (uint32_t i = 0; i < repeats; ++i) {
-    asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(v) : "l"(data + i * kWarp + id) : "memory");
-    s += v;
+    LOAD_1("ld.global.cg.f32", "add.f32", "f32", "f", data + i * kWarp + id);
   }
   Barrier();
   const uint32_t stop = Clock();
@@ -163,16 +171,14 @@ __global__ void l2_read_32(uint32_t* clocks, float* sink, const float* data, uin
 __global__ void l2_read_f64(uint32_t* clocks, double* sink, const double* data, uint32_t count,
                             uint32_t repeats) {
   const uint32_t id = blockIdx.x * blockDim.x + threadIdx.x;
-  double s = 0, v;
+  double s = 0;
   for (uint32_t i = id; i < count; i += blockDim.x * gridDim.x) {
-    asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(v) : "l"(data + i) : "memory");
-    s += v;
+    LOAD_1("ld.global.cg.f64", "add.f64", "f64", "d", data + i);
   }
   Barrier();
   const uint32_t start = Clock();
   for (uint32_t i = 0; i < repeats; ++i) {
-    asm volatile("ld.global.cg.f64 %0, [%1];" : "=d"(v) : "l"(data + i * kWarp + id) : "memory");
-    s += v;
+    LOAD_1("ld.global.cg.f64", "add.f64", "f64", "d", data + i * kWarp + id);
   }
   Barrier();
   const uint32_t stop = Clock();

@@ -1,8 +1,10 @@
-// Dependent chains of loads and atomics, one thread unless the launch says otherwise.
+// Dependent chains of loads and atomics, one thread unless the launch says otherwise. Only the last CTA of a
+// launch runs its chain: the size of the grid chooses its SM, since the way to the L2 differs from SM to SM.
 #include "clock.h"
 
 #define CHASE(NAME, LOAD, INIT)                                                                    \
   __global__ void NAME(uint32_t* clocks, uint64_t* sink, uint64_t* next, uint32_t count) {         \
+    if (blockIdx.x + 1 != gridDim.x) return;                                                       \
     if (INIT) {                                                                                    \
       for (uint32_t i = 0; i + 1 < count; ++i) next[i] = reinterpret_cast<uint64_t>(next + i + 1); \
       next[count - 1] = reinterpret_cast<uint64_t>(next);                                          \
@@ -28,6 +30,7 @@ CHASE(chase_cg, "ld.global.cg.u64", true)
 
 // A list in memory that nobody has touched; all threads follow the same one.
 __global__ void chase_cv(uint32_t* clocks, uint64_t* sink, const uint64_t* next, uint32_t steps) {
+  if (blockIdx.x + 1 != gridDim.x) return;
   uint64_t p;
   asm volatile("ld.global.cv.u64 %0, [%1];" : "=l"(p) : "l"(next) : "memory");
   Barrier();
@@ -39,6 +42,7 @@ __global__ void chase_cv(uint32_t* clocks, uint64_t* sink, const uint64_t* next,
 }
 
 __global__ void chase_cold_cg(uint32_t* clocks, uint64_t* sink, const uint64_t* next, uint32_t steps) {
+  if (blockIdx.x + 1 != gridDim.x) return;
   uint64_t p;
   asm volatile("ld.global.cv.u64 %0, [%1];" : "=l"(p) : "l"(next) : "memory");
   Barrier();
@@ -61,6 +65,7 @@ __device__ __forceinline__ const int64_t* Follow(const int64_t* p, uint32_t step
 // 32 loads in a row, then the loop's own instructions: `warm` steps, then `steps` that count.
 __global__ void chase_unrolled(uint32_t* clocks, const int64_t** sink, const int64_t* next, uint32_t warm,
                                uint32_t steps) {
+  if (blockIdx.x + 1 != gridDim.x) return;
   const int64_t* p = Follow(next, warm);
   if (p == nullptr) return;
   const uint32_t start = Clock();
@@ -70,13 +75,13 @@ __global__ void chase_unrolled(uint32_t* clocks, const int64_t** sink, const int
   clocks[threadIdx.x] = stop - start;
 }
 
-// The same over `lines` lines of 128 bytes in an order without pattern: a line's first word holds the number
-// of its successor's. All CTAs turn the numbers into addresses; the last one to finish goes round once, then
-// `steps` further.
-__global__ void chase_permuted(uint32_t* clocks, const int64_t** sink, int64_t* words, uint32_t lines,
+// The same over `nodes` nodes 64 bytes apart in an order without pattern: the first word of a node holds the
+// number of its successor's word. All CTAs turn the numbers into addresses; the last one to finish goes round
+// once, then `steps` further.
+__global__ void chase_permuted(uint32_t* clocks, const int64_t** sink, int64_t* words, uint32_t nodes,
                                uint32_t steps, uint32_t* arrived) {
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < lines; i += gridDim.x * blockDim.x) {
-    int64_t* word = words + 16ull * i;
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < nodes; i += gridDim.x * blockDim.x) {
+    int64_t* word = words + 8ull * i;
     *word = reinterpret_cast<int64_t>(words + *word);
   }
   __threadfence();
@@ -86,7 +91,7 @@ __global__ void chase_permuted(uint32_t* clocks, const int64_t** sink, int64_t* 
   __syncthreads();
   if (!last || threadIdx.x >= 4) return;
   __threadfence();
-  const int64_t* p = Follow(words, lines);
+  const int64_t* p = Follow(words, nodes);
   if (p == nullptr) return;
   const uint32_t start = Clock();
   p = Follow(p, steps);
@@ -97,6 +102,7 @@ __global__ void chase_permuted(uint32_t* clocks, const int64_t** sink, int64_t* 
 
 // idx = a[idx] over 32-bit numbers.
 __global__ void chase_index(uint32_t* clocks, int* sink, const int* a, int warm, int steps) {
+  if (blockIdx.x + 1 != gridDim.x) return;
   int idx = 0;
   for (int i = 0; i < warm; ++i) idx = a[idx];
   if (idx < 0) return;
@@ -124,9 +130,14 @@ __global__ void chase_index(uint32_t* clocks, int* sink, const int* a, int warm,
 SHARED_CHASE(chase_shared_32k, uint64_t, 32 * 1024)
 SHARED_CHASE(chase_shared_48k, uint64_t, 48 * 1024)
 
-// The index of each add is what the one before returned: 0, then once more what lies at 0.
+// The index of each add is what the one before returned, which leads through all words. The source's host had
+// just copied them, which leaves them in the L2; here loads do.
 __global__ void atomic_chain(uint32_t* clocks, int* sink, int* words) {
+  if (blockIdx.x + 1 != gridDim.x) return;
   uint32_t index = 0;
+  int sum = 0;
+  for (int i = 0; i < 1024; i += 8) sum += __ldcg(words + i);
+  if (sum == 0) return;
   Barrier();
   const uint32_t start = Clock();
   for (int i = 0; i < 1024; ++i) index = atomicAdd(&words[index], 10);
