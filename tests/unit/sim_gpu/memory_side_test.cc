@@ -167,10 +167,11 @@ TEST(MemorySideTest, AFullSliceHoldsRequestsAtTheirSmInOrder) {
   driver.Add(101, 2, other, MemRequestKind::kWrite);
   driver.Add(101, 3, other, MemRequestKind::kWrite);
   const std::vector<Cycle> answers = driver.Run();
-  // The first two start at 190 and 192; the third leaves when the first has started.
-  EXPECT_EQ(answers[2] - answers[0], 90u);
-  EXPECT_GE(answers[3], answers[4] + 89) << "held behind the third";
-  EXPECT_EQ(driver.side().kernel_stats(0).noc.request_wait_cycles, 90u + 89u + 2u);
+  // The third leaves when the first has started at its slice, a request's way later.
+  const Cycle way = config.noc.request_latency_cycles;
+  EXPECT_EQ(answers[2] - answers[0], way);
+  EXPECT_GE(answers[3], answers[4] + way - 1) << "held behind the third";
+  EXPECT_EQ(driver.side().kernel_stats(0).noc.request_wait_cycles, way + (way - 1) + 2);
 }
 
 TEST(MemorySideTest, ResultsDoNotDependOnTheWindowWhenQueuesAreFull) {

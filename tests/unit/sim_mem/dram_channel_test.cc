@@ -252,9 +252,10 @@ TEST(DramBandwidthTest, StreamsReachTheMeasuredShareOfThePeak) {
   EXPECT_NEAR(copy, 0.813, 0.813 * 0.05);
 }
 
-// 255.7 ns for a random access less an L2 hit of 280 cycles at 2520 MHz (RTX 4090): what an access to a row
-// that is not open takes on the mean, refreshes included.
-TEST(DramBandwidthTest, IdleRandomAccessTakesTheMeasuredTime) {
+// An access to a row that is not open, refreshes included, lies between what two measurements on RTX 4090s
+// leave when an L2 hit of 285 cycles is taken away: 255.7 ns for a random access, in which the slice's part
+// of a miss is left, and 541.5 cycles for sectors in a row, of which most find their row open.
+TEST(DramBandwidthTest, IdleRandomAccessLiesBetweenTheMeasurements) {
   const GpuConfig config;
   DramChannel channel(config.dram, config.clocks);
   DramStats stats;
@@ -273,9 +274,10 @@ TEST(DramBandwidthTest, IdleRandomAccessTakesTheMeasuredTime) {
     now = done + 300;  // the rest of the chase
   }
   const double ns = sum / kAccesses / config.clocks.core_khz * 1e6;
-  const double expected = 255.7 - 280.0 / config.clocks.core_khz * 1e6;
-  std::printf("random access at the channel: %.1f ns (%.1f)\n", ns, expected);
-  EXPECT_NEAR(ns, expected, 3.0);
+  const double hit = 285.0 / config.clocks.core_khz * 1e6;
+  std::printf("random access at the channel: %.1f ns\n", ns);
+  EXPECT_LT(ns, 255.7 - hit);
+  EXPECT_GT(ns, 541.5 / config.clocks.core_khz * 1e6 - hit);
 }
 
 }  // namespace

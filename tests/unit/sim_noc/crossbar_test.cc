@@ -12,8 +12,8 @@ namespace {
 constexpr uint32_t kSms = 128;
 constexpr uint32_t kSlices = 48;
 // What the SM adds to a load that hits the L2 (address unit to L1 miss, reply to dependent issue): the memory
-// side's share of a load-to-use of 280 cycles is the rest.
-constexpr uint32_t kSmShare = 40;
+// side's share of a load-to-use of 285 cycles is the rest.
+constexpr uint32_t kSmShare = 36;
 
 using Table = std::vector<std::vector<double>>;
 
@@ -93,9 +93,10 @@ TEST(CrossbarTest, HitLatenciesHaveTheMeasuredMeanAndRange) {
     lowest = std::min(lowest, *std::min_element(row.begin(), row.end()));
     highest = std::max(highest, *std::max_element(row.begin(), row.end()));
   }
-  EXPECT_NEAR(Mean(table) + kSmShare, 280, 1.5) << "279 on an L40, 285 on an RTX 4090";
-  EXPECT_NEAR(lowest + kSmShare, 222, 3);
-  EXPECT_NEAR(highest + kSmShare, 339, 3);
+  // 285 on an RTX 4090; an L40 has 279 between 222 and 339, which is 6 less.
+  EXPECT_NEAR(Mean(table) + kSmShare, 285, 1.5);
+  EXPECT_NEAR(lowest + kSmShare, 222 + 6, 5);
+  EXPECT_NEAR(highest + kSmShare, 339 + 6, 5);
 }
 
 TEST(CrossbarTest, HitLatenciesAreAsAdditiveAsMeasured) {
