@@ -196,10 +196,10 @@ struct NocConfig {
   uint32_t crossing_cycles = 13;  // round trip to a slice of the other half, beyond one of the own half
   uint32_t sm_port_bytes = 64;    // a cycle and direction
   uint32_t slice_port_bytes = 64;
-  uint32_t packet_bytes = 8;      // of a port, taken by a packet without data
-  uint32_t gpc_ports = 11;        // ports that SMs share; 0 = none
-  uint32_t gpc_port_sectors = 6;  // through one of them and each direction in gpc_port_cycles
-  uint32_t gpc_port_cycles = 1;
+  uint32_t packet_bytes = 8;       // of a port, taken by a packet without data
+  uint32_t gpc_ports = 11;         // ports that SMs share; 0 = none
+  uint32_t gpc_port_sectors = 28;  // through one of them and each direction in gpc_port_cycles
+  uint32_t gpc_port_cycles = 5;
 
   friend bool operator==(const NocConfig&, const NocConfig&) = default;
 };

@@ -215,8 +215,9 @@ std::vector<RowSpec> NocRows() {
        .help =
            "32-byte sectors that cross a shared port, each direction, in -gpgpu_sm89_noc_gpc_port_cycles.",
        .source =
-           "derived: 2290 B/cycle read from the L2 by 12 GPCs of an L40, 1965 by 11 of an RTX 4090; one CTA "
-           "of an RTX 4090 reads 18 B/cycle, so that an SM's own port is not what holds all to 15",
+           "derived: 1965 B/cycle read from the L2 by 11 GPCs of an RTX 4090 (1850 to 1965 in four public "
+           "measurements); one of its CTAs reads 18 B/cycle, so that an SM's own port is not what holds all "
+           "to 15",
        .binding = Uint<&GpuConfig::noc, &NocConfig::gpc_port_sectors>(1, 1024)},
       {.name = "-gpgpu_sm89_noc_gpc_port_cycles",
        .unit = "cycles",
