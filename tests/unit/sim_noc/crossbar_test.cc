@@ -193,7 +193,7 @@ TEST(CrossbarTest, PortsSerialisePackets) {
   EXPECT_EQ(stats.request_bytes, 256u);
 }
 
-// 6 sectors a cycle for the 12 SMs of a GPC: 16 bytes a cycle and SM when all read, more for one alone.
+// 28 sectors in 5 cycles for the 12 SMs of a GPC: 15 bytes a cycle and SM when all read, more for one alone.
 TEST(CrossbarTest, SmsOfAGpcShareItsPort) {
   const GpuConfig config;
   Crossbar crossbar(config.noc, kSms, kSlices);
@@ -208,7 +208,7 @@ TEST(CrossbarTest, SmsOfAGpcShareItsPort) {
   for (uint32_t i = 0; i < kPackets; ++i) {
     last = std::max(last, crossbar.ReceiveReply(1000, sms[i % sms.size()], kLineBytes, &stats));
   }
-  EXPECT_NEAR(kPackets * kLineBytes / static_cast<double>(last - 1000), 192, 1);
+  EXPECT_NEAR(kPackets * kLineBytes / static_cast<double>(last - 1000), 28 * 32 / 5.0, 1);
 
   Crossbar alone(config.noc, kSms, kSlices);
   for (uint32_t i = 0; i < kPackets; ++i) last = alone.ReceiveReply(1000, sms[0], kLineBytes, &stats);
