@@ -1,5 +1,6 @@
 #include "sim/tools/accel_sim_writer.h"
 
+#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -26,13 +27,19 @@ void AppendRegisters(std::span<const RegRef> registers, std::string* line) {
   absl::StrAppend(line, count, " ", names);
 }
 
+// A stride counts lanes, so that it fits only lanes without gaps.
+bool HasGaps(LaneMask mask) {
+  const LaneMask lanes = mask >> std::countr_zero(mask);
+  return (lanes & (lanes + 1)) != 0;
+}
+
 // Mode 1 (base and stride) where it fits, else 2 (base and differences).
 void AppendAddresses(const DynInst& inst, std::string* line) {
   if (inst.shape == nullptr || inst.mask == 0) {
     absl::StrAppend(line, "1 0x0 0 ");
     return;
   }
-  if (inst.shape->strided) {
+  if (inst.shape->strided && !HasGaps(inst.mask)) {
     absl::StrAppendFormat(line, "1 0x%x %d ", inst.base, inst.shape->stride);
     return;
   }
