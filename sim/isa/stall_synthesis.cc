@@ -8,7 +8,7 @@
 namespace sm89 {
 namespace {
 
-constexpr uint8_t kMaxStallCycles = 15;
+constexpr int kLongestStall = 255;  // what a ControlBits holds
 // ptxas writes the yield hint with every longer stall: without it, so long a stall lasts a cycle or two.
 constexpr uint8_t kYieldFromCycles = 12;
 constexpr int kErrorBarrierCycles = 45;  // stall 0 with yield
@@ -88,18 +88,12 @@ class StallSynthesis {
     return transfers ? kReconvergeCycles : 1;
   }
 
-  // Makes the stalls of the nodes [first, last] longer by `cycles` together, the last one first; gives what
-  // none could take.
-  int Raise(uint32_t first, uint32_t last, int cycles, std::vector<int>* times, uint32_t begin) {
-    for (uint32_t n = last + 1; n-- > first && cycles > 0;) {
-      if (bits_[n].stall_cycles == 0) continue;
-      const int more = std::min<int>(cycles, kMaxStallCycles - bits_[n].stall_cycles);
-      bits_[n].stall_cycles = static_cast<uint8_t>(bits_[n].stall_cycles + more);
-      cycles -= more;
-      if (times == nullptr) continue;
-      for (size_t later = n - begin + 1; later < times->size(); ++later) (*times)[later] += more;
-    }
-    return cycles;
+  // Makes node `n` hold the warp `cycles` longer. The counts need not fit machine code's four bits: ptxas
+  // puts a NOP behind, which a trace without one cannot show. False: its count is a fixed hold already.
+  bool Lengthen(uint32_t n, int cycles) {
+    if (bits_[n].stall_cycles == 0) return false;
+    bits_[n].stall_cycles = static_cast<uint8_t>(std::min(bits_[n].stall_cycles + cycles, kLongestStall));
+    return true;
   }
 
   // The head of block `b` may depend on what its predecessors issued last: their ends wait for it, each for
@@ -114,11 +108,9 @@ class StallSynthesis {
       }
       missing = std::max(missing, pipe_waits_[p][static_cast<size_t>(IssuePipeOf(*nodes_[head].inst))]);
       if (missing <= 0) continue;
-      const SynthBlock& pred = graph_.blocks[p];
-      const int left = Raise(pred.begin, pred.end - 1, missing, nullptr, 0);
-      if (left == missing) continue;
-      for (Issued& issued : exits_[p]) issued.elapsed_cycles += missing - left;
-      for (int& wait : pipe_waits_[p]) wait = std::max(0, wait - (missing - left));
+      if (!Lengthen(graph_.blocks[p].end - 1, missing)) continue;
+      for (Issued& issued : exits_[p]) issued.elapsed_cycles += missing;
+      for (int& wait : pipe_waits_[p]) wait = std::max(0, wait - missing);
       changed = true;
     }
     return changed;
@@ -166,9 +158,9 @@ class StallSynthesis {
       const IssuePipe pipe = IssuePipeOf(*nodes_[n].inst);
       if (n != block.begin) {
         const int missing = std::max(Missing(block, n, entry, times), free_at(pipe) - times.back());
-        if (missing > 0) {
+        if (missing > 0 && Lengthen(n - 1, missing)) {
           changed = true;
-          Raise(block.begin, n - 1, missing, &times, block.begin);
+          times.back() += missing;
         }
       }
       last_of_pipe[static_cast<size_t>(pipe)] = static_cast<int>(n - block.begin);
