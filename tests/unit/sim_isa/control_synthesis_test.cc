@@ -90,10 +90,10 @@ TEST(Stalls, ALongLatencyIsHeldInFrontOfItsReader) {
 }
 
 TEST(Stalls, NothingInFrontOfTheWriterWaitsForItsReader) {
-  EXPECT_EQ(Stalls(Synthesise({Inst("FADD", {40}, {2, 3}), Inst("FADD", {41}, {2, 3}),
-                               Inst("FADD", {42}, {2, 3}), Inst("HMMA.16816.F32", {8}, {4, 16, 8}),
-                               Inst("HMMA.16816.F32", {8}, {4, 16, 8})})),
-            "1 1 1 24 1");
+  EXPECT_EQ(
+      Stalls(Synthesise({Inst("FADD", {40}, {2, 3}), Inst("FADD", {41}, {2, 3}), Inst("FADD", {42}, {2, 3}),
+                         Inst("HMMA.16816.F32", {8}, {4, 16, 8}), Inst("HMMA.16816.F32", {8}, {4, 16, 8})})),
+      "1 1 1 24 1");
 }
 
 TEST(Stalls, PredicatesThatTextHides) {
