@@ -334,6 +334,8 @@ void Sm::Step(uint32_t sub_index, Cycle now) {
         retry = std::max(sub.issue.free(), now + 1);
         break;
       }
+      // It blocks on something else; whoever stood behind it at its resource is asked in the next cycle.
+      retry = std::min(retry, now + 1);
     }
   }
   sub.next_event = sub.scheduler.candidates() != 0 ? retry : kNever;

@@ -52,6 +52,8 @@ bool Sm::ConstantReady(uint32_t slot, Cycle now) {
   if (sub.scheduler.last() == IndexInSub(slot)) {
     sub.issue.OccupyUntil(now, std::min(ready, now + config_.constant.miss_switch_cycles));
   }
+  // It waits for something else now: others may have the unit that refused it.
+  sub.sfu_refused.Remove(IndexInSub(slot));
   SetState(&warp, WarpState::kNotSelected, now);
   warp.hold_reason = WarpState::kImcMiss;
   warp.hold_until = ready;
