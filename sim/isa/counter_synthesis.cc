@@ -260,8 +260,6 @@ class CounterSynthesis {
 
   void Assign(EventId event, const std::vector<EventId>& pending) {
     const uint32_t key = events_[event].consumer_key;
-    std::array<uint32_t, kNumCounters> nearest;  // first consumer of what is outstanding on each counter
-    nearest.fill(0);
     std::array<bool, kNumCounters> busy{};
     std::array<uint32_t, kNumCounters> distance{};
     distance.fill(std::numeric_limits<uint32_t>::max());

@@ -11,8 +11,7 @@ namespace sm89 {
 
 enum class SliceHash : uint32_t {
   // A kilobyte lies in two channels, as on an H200: of its 8 lines there (latency line by line), 0, 1, 4 and
-  // 5
-  // go to a pair of slices in turn, 2, 3, 6 and 7 to another. An irrational rotation turns the order of the
+  // 5 go to a pair of slices in turn, 2, 3, 6 and 7 to another. An irrational rotation turns the order of the
   // channels from block to block: even for strides of powers of two and nearly all others, and a large buffer
   // fills all sets alike.
   kUniform = 0,

@@ -167,7 +167,7 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
   SM89_ASSERT(inst.shape != nullptr, "an access without addresses");
   const AccessShape& shape = *inst.shape;
   // Lanes that read one word share its pass; read-modify-writes of one word follow each other.
-  const bool merge = code.mem_op != MemOp::kAtomic && code.mem_op != MemOp::kReduction;
+  const bool merge = !ModifiesMemory(code.mem_op);
   if (code.space == MemSpace::kShared) {
     if (shape.strided && code.width_bytes == kBankBytes &&
         ((shape.stride == 0 && merge) || shape.stride == kBankBytes)) {

@@ -3,16 +3,9 @@
 #include <algorithm>
 
 namespace sm89 {
-namespace {
-
-uint32_t SetsOf(uint32_t bytes, uint32_t ways, uint32_t line_bytes) {
-  return std::max<uint32_t>(bytes / line_bytes / ways, 1);
-}
-
-}  // namespace
 
 ConstantL1::ConstantL1(const ConstantConfig& config)
-    : config_(config), tags_(SetsOf(config.l1_bytes, config.l1_ways, config.line_bytes), config.l1_ways) {}
+    : config_(config), tags_(LruTags::OfSize(config.l1_bytes, config.l1_ways, config.line_bytes)) {}
 
 Cycle ConstantL1::Delay(uint64_t line, Cycle now, SmStats* stats) {
   if (const Cycle* ready = tags_.Find(line)) return *ready > now ? *ready - now : 0;
@@ -23,9 +16,7 @@ Cycle ConstantL1::Delay(uint64_t line, Cycle now, SmStats* stats) {
 }
 
 ConstantL0::ConstantL0(const ConstantConfig& config, ConstantL1* l1)
-    : config_(config),
-      l1_(l1),
-      tags_(SetsOf(config.l0_bytes, config.l0_ways, config.line_bytes), config.l0_ways) {}
+    : config_(config), l1_(l1), tags_(LruTags::OfSize(config.l0_bytes, config.l0_ways, config.line_bytes)) {}
 
 Cycle ConstantL0::Ready(uint64_t line, Cycle now, SmStats* stats) {
   if (config_.perfect_l0) return now;

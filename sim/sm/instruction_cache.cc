@@ -3,16 +3,9 @@
 #include <algorithm>
 
 namespace sm89 {
-namespace {
-
-uint32_t SetsOf(uint32_t kib, uint32_t ways) {
-  return std::max<uint32_t>(kib * 1024 / kCodeLineBytes / ways, 1);
-}
-
-}  // namespace
 
 InstructionL1::InstructionL1(const FrontEndConfig& config)
-    : config_(config), tags_(SetsOf(config.l1_kib, config.l1_ways), config.l1_ways) {}
+    : config_(config), tags_(LruTags::OfSize(config.l1_kib * 1024, config.l1_ways, kCodeLineBytes)) {}
 
 Cycle InstructionL1::Request(uint64_t line, Cycle now, bool demand, SmStats* stats) {
   const Cycle start = std::max(now, port_free_);
@@ -30,7 +23,7 @@ Cycle InstructionL1::Request(uint64_t line, Cycle now, bool demand, SmStats* sta
 InstructionL0::InstructionL0(const FrontEndConfig& config, InstructionL1* l1)
     : config_(config),
       l1_(l1),
-      tags_(SetsOf(config.l0_kib, config.l0_ways), config.l0_ways),
+      tags_(LruTags::OfSize(config.l0_kib * 1024, config.l0_ways, kCodeLineBytes)),
       ready_(std::max<uint32_t>(config.stream_buffer_lines, 1)) {}
 
 void InstructionL0::Clear() {

@@ -42,6 +42,11 @@ enum class IssuePath : uint8_t {
   kNone,      // nothing beyond the issue slot (control, NOP, fully handled elsewhere)
 };
 
+// Atomics, whose lanes on one address follow each other.
+constexpr bool ModifiesMemory(MemOp op) { return op == MemOp::kAtomic || op == MemOp::kReduction; }
+// What memory answers with an acknowledgement instead of data.
+constexpr bool IsAcknowledged(MemOp op) { return op == MemOp::kStore || op == MemOp::kReduction; }
+
 struct SmInst {
   uint32_t pc = 0;
   uint16_t latency_cycles = 0;   // issue to dependent issue

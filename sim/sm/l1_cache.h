@@ -12,7 +12,7 @@ namespace sm89 {
 
 class L1Cache {
  public:
-  // Sized for the largest capacity; Resize chooses how much of it is in use.
+  // Sized for the largest capacity; Reset chooses how much of it is in use.
   L1Cache(uint32_t sets, uint32_t max_ways);
 
   // Empties the cache and gives it `ways` ways (the carve-out of a kernel).

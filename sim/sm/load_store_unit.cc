@@ -17,9 +17,7 @@ constexpr Cycle kPortToRelease = 5;
 
 uint32_t Words(const SmInst& code) { return std::max<uint32_t>(code.width_bytes / 4, 1); }
 
-bool CarriesData(const SmInst& code) {
-  return code.mem_op == MemOp::kStore || code.mem_op == MemOp::kReduction || code.mem_op == MemOp::kAtomic;
-}
+bool CarriesData(const SmInst& code) { return IsAcknowledged(code.mem_op) || code.mem_op == MemOp::kAtomic; }
 
 // Further cycles until the data registers are read: 64 B a cycle (same source, WAR of stores).
 Cycle DataReadCycles(const SmInst& code) {
@@ -63,7 +61,7 @@ void LoadStoreUnit::Configure(uint32_t l1_kib) {
 
 bool LoadStoreUnit::HasRoomFor(const SmInst& code, uint32_t lines) const {
   if (lines == 0) return true;
-  const bool store = code.mem_op == MemOp::kStore || code.mem_op == MemOp::kReduction;
+  const bool store = IsAcknowledged(code.mem_op);
   // An access larger than the whole pool goes alone.
   if (store) return num_stores_ + lines <= std::max(max_stores_, lines);
   return num_reads_ + lines <= std::max(config_.cache.mshr_entries, lines);
@@ -286,7 +284,7 @@ void LoadStoreUnit::CountShared(const CoalescedAccess& access, L1Stats* stats) c
 }
 
 Cycle LoadStoreUnit::SharedCycles(const SmInst& code, const CoalescedAccess& access) const {
-  if (code.mem_op == MemOp::kAtomic || code.mem_op == MemOp::kReduction) {
+  if (ModifiesMemory(code.mem_op)) {
     return uint64_t{access.shared_passes} * config_.shmem_atomic_cycles;
   }
   return access.shared_passes;
@@ -339,7 +337,7 @@ AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, c
   if (lines == 0) return ticket;
 
   const Cycle send_at = data_start + data_cycles + config_.miss_detect_cycles;
-  if (code.mem_op == MemOp::kStore || code.mem_op == MemOp::kReduction) {
+  if (IsAcknowledged(code.mem_op)) {
     ticket.stores = Store(code, access, send_at, owner);
     return ticket;
   }

@@ -2,6 +2,7 @@
 // cycle from which its data are there. For the instruction, constant and translation caches of an SM.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,11 @@ class LruTags {
  public:
   LruTags(uint32_t sets, uint32_t ways) : sets_(sets), ways_(ways), entries_(sets * ways) {
     SM89_ASSERT(sets > 0 && ways > 0, "a cache has lines");
+  }
+
+  // A cache of `bytes` in lines of `line_bytes`; at least one set.
+  static LruTags OfSize(uint32_t bytes, uint32_t ways, uint32_t line_bytes) {
+    return {std::max<uint32_t>(bytes / line_bytes / ways, 1), ways};
   }
 
   // Ready time of the line, which becomes the most recently used one; null when it is absent.

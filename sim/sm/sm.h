@@ -244,7 +244,6 @@ class Sm {
   uint32_t used_shmem_bytes_ = 0;
   uint32_t carveout_kib_ = 0;
   uint32_t last_kernel_ = ~0u;
-  uint64_t next_age_ = 0;
   uint32_t first_sub_ = 0;  // steps first in a cycle
   uint64_t issued_ = 0;
   uint64_t replies_ = 0;
