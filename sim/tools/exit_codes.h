@@ -9,6 +9,7 @@ namespace sm89 {
 
 enum ExitCode : int {
   kExitOk = 0,            // complete and valid
+  kExitOutOfBand = 1,     // --baseline-check: compared, and a cycle count is outside its band
   kExitBadInput = 2,      // wrong usage, unreadable or refused input, configuration error
   kExitLimit = 3,         // a limit was reached: cycles, or a bound on the input
   kExitInternal = 4,      // a fault of ours, or a simulation in which nothing moved any more
@@ -21,6 +22,7 @@ enum ExitCode : int {
 inline constexpr std::string_view kExitCodeHelp =
     "Exit codes:\n"
     "  0  complete and valid\n"
+    "  1  --baseline-check: a cycle count is outside its band\n"
     "  2  wrong usage, unreadable or refused input, configuration error\n"
     "  3  a limit was reached: --max-cycles (results so far are written, marked), or a bound on the input\n"
     "     (nothing is written)\n"

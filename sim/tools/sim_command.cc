@@ -14,6 +14,7 @@
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/findings_text.h"
 #include "sim/tools/mark_warnings.h"
+#include "sim/tools/sim_baseline.h"
 #include "sim/tools/sim_errors.h"
 #include "sim/tools/sim_output.h"
 #include "sim/tools/sim_progress.h"
@@ -216,10 +217,14 @@ void PrintConfigWarnings(const Config& config, std::ostream& err) {
   }
 }
 
-absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io, ProgressPrinter* progress) {
-  ASSIGN_OR_RETURN(Config config, LoadConfig(options.config, options.overrides, options.config_options));
-  PrintConfigWarnings(config, io.err);
-  ASSIGN_OR_RETURN(const Outputs outputs, OpenOutputs(options, io.out));
+// A run that came to its end.
+struct Finished {
+  RunReport report;
+  double seconds = 0;  // of simulating
+};
+
+absl::StatusOr<Finished> RunToEnd(const SimCommandOptions& options, Config config, const SimCommandIo& io,
+                                  ProgressPrinter* progress) {
   std::shared_ptr<Emulation> emulation;  // null for traces
   ASSIGN_OR_RETURN(const std::unique_ptr<Simulator> simulator,
                    Prepare(options, std::move(config), io, progress, &emulation));
@@ -228,11 +233,21 @@ absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io
   progress->Finish();
   if (!simulated.ok() && emulation != nullptr) PrintAllFindings(*emulation, simulated, io.err);
   RETURN_IF_ERROR(simulated);
-  const RunReport report = simulator->Report();
+  Finished finished{simulator->Report(), SecondsSince(start)};
   if (emulation != nullptr) RETURN_IF_ERROR(FinishProgram(options, *emulation, io));
-  RETURN_IF_ERROR(WriteResults(report, options, SecondsSince(start), outputs, io.out));
-  const int code = ExitCodeOfRun(report);
-  if (code != kExitOk) io.err << "sm89-sim: " << StatusText(report) << "\n";
+  return finished;
+}
+
+absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io, ProgressPrinter* progress) {
+  if (!options.baseline_check.empty()) return CheckBaseline(options, io);
+  ASSIGN_OR_RETURN(Config config, LoadConfig(options.config, options.overrides, options.config_options));
+  PrintConfigWarnings(config, io.err);
+  ASSIGN_OR_RETURN(const Outputs outputs, OpenOutputs(options, io.out));
+  ASSIGN_OR_RETURN(const Finished run, RunToEnd(options, std::move(config), io, progress));
+  RETURN_IF_ERROR(WriteResults(run.report, options, run.seconds, outputs, io.out));
+  const int code = ExitCodeOfRun(run.report);
+  if (code != kExitOk) io.err << "sm89-sim: " << StatusText(run.report) << "\n";
+  if (!options.baseline_record.empty()) RETURN_IF_ERROR(RecordBaseline(options, ReportToJson(run.report)));
   return code;
 }
 
@@ -250,6 +265,15 @@ std::string WithHostTime(std::string text, uint64_t thread_instructions, uint64_
   const size_t end = text.rfind("GPGPU-Sim: *** simulation thread");
   text.insert(end == std::string::npos ? text.size() : end, lines);
   return text;
+}
+
+absl::StatusOr<std::string> SimulateForReport(const SimCommandOptions& options, const SimCommandIo& io) {
+  ProgressPrinter progress(io.err, io.err_is_terminal);
+  ASSIGN_OR_RETURN(Config config, LoadConfig(options.config, options.overrides, options.config_options));
+  absl::StatusOr<Finished> run = RunToEnd(options, std::move(config), io, &progress);
+  progress.Finish();
+  RETURN_IF_ERROR(run.status());
+  return ReportToJson(run->report);
 }
 
 int RunSimCommand(const SimCommandOptions& options, const SimCommandIo& io) {

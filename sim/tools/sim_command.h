@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "sim/tools/sim_options.h"
 
 namespace sm89 {
@@ -23,6 +24,9 @@ int SimMain(const std::vector<std::string>& args, const SimCommandIo& io);
 
 // The part after the command line.
 int RunSimCommand(const SimCommandOptions& options, const SimCommandIo& io);
+
+// One simulation without outputs: the JSON report, of an ended or interrupted run.
+absl::StatusOr<std::string> SimulateForReport(const SimCommandOptions& options, const SimCommandIo& io);
 
 // Accel-Sim text with the lines that name wall-clock time, before its closing lines.
 std::string WithHostTime(std::string text, uint64_t thread_instructions, uint64_t cycles, double seconds);

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "sim/base/version.h"
+#include "sim/baseline/baseline.h"
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/sim_errors.h"
 
@@ -30,6 +31,21 @@ constexpr char kDescription[] =
     "forms on request.\n"
     "TRACE is a folder with kernelslist.g, a list file, one kernel file, an archive of a folder, or a "
     "compact trace.";
+
+void DeclareBaseline(CLI::App* app, SimCommandOptions* options) {
+  app->add_option("--baseline-record", options->baseline_record,
+                  "add this run's cycle counts to a baseline, or replace its earlier ones (sim/baseline)")
+      ->type_name("FILE");
+  app->add_option("--baseline-check", options->baseline_check,
+                  "simulate all runs of a baseline and compare their cycle counts")
+      ->type_name("FILE");
+  app->add_option("--baseline-band", options->baseline_band_percent,
+                  "allowed difference in % (default 15; of a check: the recorded one)")
+      ->check(CLI::Range(baseline::kBandPercentMin, baseline::kBandPercentMax))
+      ->type_name("PERCENT");
+  app->add_flag("--baseline-allow-changes", options->baseline_allow_changes,
+                "with --baseline-check: compare although a configuration or an input has changed");
+}
 
 void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->set_help_flag();
@@ -78,6 +94,7 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
                 "count issues and warp states by instruction: per_pc in --json, hottest in the table");
   app->add_flag("--host-time", options->host_time,
                 "add simulation time and rate to --text (varies from run to run)");
+  DeclareBaseline(app, options);
   app->add_flag("--progress", options->progress, "show progress on standard error");
 }
 
@@ -113,8 +130,22 @@ absl::StatusOr<uint64_t> ReadNumber(const char* option, const std::string& text,
                           .message = "not usable"});
 }
 
+// A check brings its own inputs and gives no other results.
+absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
+  const bool other = !options.trace.empty() || options.program.any() || !options.baseline_record.empty() ||
+                     !options.overrides.empty() || !options.kernels.ranges.empty() || !options.json.empty() ||
+                     !options.csv.empty() || !options.text.empty() || !options.pc_csv.empty();
+  if (!other) return absl::OkStatus();
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    Fault{.field = "--baseline-check",
+                          .value = options.baseline_check,
+                          .expected = "no trace, program, setting or result file beside it",
+                          .message = "the file says what is simulated"});
+}
+
 // Exactly one of a trace and a program.
 absl::Status CheckInput(const SimCommandOptions& options) {
+  if (!options.baseline_check.empty()) return CheckBaselineAlone(options);
   const bool program = options.program.any();
   if (options.trace.empty() && !program) {
     return InputError(absl::StatusCode::kInvalidArgument,

@@ -29,6 +29,10 @@ struct SimCommandOptions {
   uint32_t threads = 1;
   // Where to write; "-" is standard output, empty is nowhere.
   std::string json, csv, text, pc_csv;
+  // baseline_record: this run goes into the file, too. baseline_check: the runs of the file, nothing else.
+  std::string baseline_record, baseline_check;
+  std::optional<double> baseline_band_percent;
+  bool baseline_allow_changes = false;
   bool profile = false;    // count by instruction; implied by pc_csv
   bool host_time = false;  // add wall-clock lines to `text`
   bool progress = false;
