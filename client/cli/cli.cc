@@ -34,7 +34,7 @@ constexpr char kFooter[] =
     "\n"
     "Exit codes:\n"
     "  0    done; a job that was waited for succeeded\n"
-    "  1    a job failed or was cancelled\n"
+    "  1    a job failed or was cancelled; 'baseline check': outside the band\n"
     "  2    usage error, invalid input, or not allowed in the present state\n"
     "  3    not found\n"
     "  4    server not reachable, overloaded, or no answer in time\n"
@@ -74,6 +74,7 @@ void AddCommands(CLI::App& app, Context& context) {
   AddJobsCommands(app, context);
   AddResultCommand(app, context);
   AddAnalyzeCommand(app, context);
+  AddBaselineCommand(app, context);
   AddPoolCommand(app, context);
   AddVersionCommand(app, context);
   AddCompletionCommands(app, context);

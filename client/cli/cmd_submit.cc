@@ -109,16 +109,6 @@ class Inputs {
   }
 
  private:
-  static absl::StatusOr<std::string> TraceNameFor(Context& context, const std::string& text,
-                                                  const UploadFlags& flags) {
-    if (!IsLocalPath(text)) return FullName("traces", text);
-    CLIENT_ASSIGN_OR_RETURN(const UploadOutcome outcome, UploadPath(context, text, flags));
-    for (const std::string& warning : outcome.trace.warnings()) {
-      if (!context.flags.quiet) context.terminal().err() << "warning: " << Printable(warning) << '\n';
-    }
-    return outcome.trace.name();
-  }
-
   SweepInputs sweep_;
   std::map<std::string, std::string> labels_;
 };

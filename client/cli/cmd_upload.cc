@@ -214,6 +214,16 @@ absl::StatusOr<UploadOutcome> UploadProgram(Context& context, const ProgramFlags
   return Send(context, file, flags, line);
 }
 
+absl::StatusOr<std::string> TraceNameFor(Context& context, const std::string& text,
+                                         const UploadFlags& flags) {
+  if (!IsLocalPath(text)) return FullName("traces", text);
+  CLIENT_ASSIGN_OR_RETURN(const UploadOutcome outcome, UploadPath(context, text, flags));
+  for (const std::string& warning : outcome.trace.warnings()) {
+    if (!context.flags.quiet) context.terminal().err() << "warning: " << Printable(warning) << '\n';
+  }
+  return outcome.trace.name();
+}
+
 void AddUploadCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<UploadOptions>();
   CLI::App* command =

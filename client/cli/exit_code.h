@@ -9,6 +9,7 @@ namespace sm89::client {
 enum ExitCode : int {
   kExitOk = 0,
   kExitJobFailed = 1,  // a job that was waited for failed or was cancelled
+  kExitOutOfBand = 1,  // `baseline check`: compared, and something is outside the band
   kExitInvalid = 2,    // usage error, invalid input, or refused in the present state
   kExitNotFound = 3,
   kExitUnavailable = 4,    // server not reachable, overloaded, or no answer in time

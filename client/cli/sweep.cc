@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,7 +20,9 @@
 namespace sm89::client {
 namespace {
 
-constexpr double kPollSeconds = 1.0;
+// Short jobs end between the first two looks; long ones are asked about once a second.
+constexpr double kPollSecondsFirst = 0.1;
+constexpr double kPollSecondsMax = 1.0;
 
 // The present state of every job of the sweep.
 absl::Status ReadStates(Client& client, const std::string& id, std::map<std::string, v1::Job>& jobs) {
@@ -111,6 +114,7 @@ absl::StatusOr<std::vector<v1::Job>> FollowSweep(Context& context, const std::st
   for (const std::string& name : names) jobs[name].set_name(name);
   ProgressLine line(context.terminal(), context.flags.quiet);
   Backoff backoff(client->options().reconnect_seconds);
+  double poll_seconds = kPollSecondsFirst;
   while (true) {
     const absl::Status status = ReadStates(*client, id, jobs);
     const Tally tally = Count(jobs);
@@ -124,7 +128,8 @@ absl::StatusOr<std::vector<v1::Job>> FollowSweep(Context& context, const std::st
       SayHowToGoOn(context, id);
       return status;
     }
-    if (!SleepUnlessStopped(kPollSeconds, context.stop())) {
+    if (!SleepUnlessStopped(std::exchange(poll_seconds, std::min(2 * poll_seconds, kPollSecondsMax)),
+                            context.stop())) {
       line.Clear();
       SayHowToGoOn(context, id);
       return absl::CancelledError("interrupted");

@@ -48,4 +48,8 @@ absl::StatusOr<UploadOutcome> UploadProgram(Context& context, const ProgramFlags
 // there.
 bool IsLocalPath(const std::string& text);
 
+// The name on the server of what the user gave: a name stays one, a path is uploaded and its warnings are
+// shown.
+absl::StatusOr<std::string> TraceNameFor(Context& context, const std::string& text, const UploadFlags& flags);
+
 }  // namespace sm89::client

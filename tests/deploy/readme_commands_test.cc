@@ -1,4 +1,5 @@
-// What newcomers run: every command of the README, and what deploy/quickstart shows, on a real daemon.
+// What newcomers run: every command of the README and of the client's manual, and what deploy/quickstart
+// shows, on a real daemon.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -25,10 +26,10 @@ std::string TextOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The lines of the README's shell blocks.
-std::vector<std::string> ReadmeCommands() {
+// The lines of a page's shell blocks.
+std::vector<std::string> CommandsOf(const std::string& page) {
   std::vector<std::string> commands;
-  std::ifstream in(kSource + "/README.md");
+  std::ifstream in(kSource + "/" + page);
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("```")) {
@@ -74,7 +75,7 @@ class NewcomerTest : public ::testing::Test {
 TEST_F(NewcomerTest, EveryCommandOfTheReadmeWorks) {
   std::string lines;
   size_t programs = 0;
-  for (const std::string& command : ReadmeCommands()) {
+  for (const std::string& command : CommandsOf("README.md")) {
     // The two that install packages and build.
     if (command.starts_with("deploy/quickstart") || command.starts_with("tests/run")) continue;
     const std::string job = "$(sm89 --json jobs | grep -om1 'jobs/[a-z0-9]*')";
@@ -87,6 +88,19 @@ TEST_F(NewcomerTest, EveryCommandOfTheReadmeWorks) {
   EXPECT_EQ(result.exit_code, 0) << result.output;
   EXPECT_TRUE(result.output.ends_with("ALL DONE\n")) << result.output;
   EXPECT_EQ(Count(result.output, "COMMAND sm89"), programs);
+}
+
+TEST_F(NewcomerTest, EveryShellBlockOfTheClientsManualWorks) {
+  std::string lines = "export PATH=" SM89_BIN_DIR ":$PATH\n";
+  size_t programs = 0;
+  for (const std::string& command : CommandsOf("client/README.md")) {
+    lines += command + "\n";
+    programs += command.starts_with("sm89") ? 1 : 0;
+  }
+  EXPECT_GE(programs, 4u) << "the manual's shell blocks were not found";
+  const CommandResult result = RunLines(lines + "echo ALL DONE\n");
+  EXPECT_EQ(result.exit_code, 0) << result.output;
+  EXPECT_TRUE(result.output.ends_with("ALL DONE\n")) << result.output;
 }
 
 TEST_F(NewcomerTest, QuickstartsExampleRuns) {
