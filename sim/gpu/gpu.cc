@@ -31,6 +31,8 @@ Gpu::Gpu(GpuOptions options)
       memory_(options_.config),
       queue_(options_.trace->info().commands, options_.trace->info().kernels, options_.selected),
       inboxes_(options_.config.sm.num_sms),
+      replies_(options_.config.sm.num_sms),
+      outboxes_(options_.config.sm.num_sms),
       sm_may_host_(options_.config.sm.num_sms, true),
       sm_last_finish_(options_.config.sm.num_sms, 0) {
   for (uint32_t i = 0; i < options_.config.sm.num_sms; ++i) {
@@ -39,6 +41,9 @@ Gpu::Gpu(GpuOptions options)
   // Requests of a window arrive behind its end only if no one-way latency is shorter than the window.
   window_ =
       std::max<uint32_t>(1, std::min(options_.config.run.window_cycles, memory_.crossbar().MinLatency()));
+  // What a window sends is answered two one-way latencies later at the earliest, and what the windows before
+  // it sent is answered up to one latency behind its begin: the next window may run without its answers.
+  memory_beside_ = 2 * window_ <= memory_.crossbar().MinLatency();
   const uint32_t threads = std::clamp<uint32_t>(options_.threads, 1, options_.config.sm.num_sms);
   if (options_.profile) {
     profiles_.resize(threads);
@@ -91,6 +96,7 @@ absl::Status Gpu::StartCommands() {
     const TraceCommand* command = queue_.Next();
     if (command == nullptr) break;
     if (command->kind == CommandKind::kMemcpyHtoD) {
+      SettleMemory();
       walked_lines += memory_.CopyFromHost(command->address, command->bytes);
       ++copies_;
       copied_bytes_ += command->bytes;
@@ -129,6 +135,7 @@ absl::Status Gpu::StartKernel(uint32_t trace_kernel) {
   run->ctas_total = options_.trace->NumCtas(trace_kernel);
   active_.push_back(static_cast<uint32_t>(runs_.size()));
   runs_.push_back(std::move(run));
+  SettleMemory();
   memory_.AddKernel();
   last_progress_ = now_;
   sm_may_host_.assign(sm_may_host_.size(), true);
@@ -210,15 +217,42 @@ void Gpu::RunWindow(Cycle end) {
     const bool replies = !inboxes_[sm].empty() && inboxes_[sm].front().cycle < end;
     if (replies || sms_[sm]->NextEvent(now_) < end) busy_sms_.push_back(sm);
   }
-  pool_->Run(profiles_.empty() ? busy_sms_ : shares_);
+  pool_->Run(profiles_.empty() ? busy_sms_ : shares_, [this] { RunMemory(); });
+  TakeReplies();
   for (const uint32_t sm : busy_sms_) {
-    memory_.Submit(&sms_[sm]->outbox());
-    sms_[sm]->outbox().clear();
+    if (sms_[sm]->outbox().empty()) continue;
+    outboxes_[sm].swap(sms_[sm]->outbox());
+    senders_.push_back(sm);
   }
-  memory_.RunUntil(end + memory_.crossbar().MinLatency(), &inboxes_);
+  memory_horizon_ = end + memory_.crossbar().MinLatency();
+  if (!memory_beside_) SettleMemory();
   now_ = end;
   CollectClockSamples();
   CollectFinished();
+}
+
+void Gpu::RunMemory() {
+  if (memory_horizon_ == 0) return;
+  for (const uint32_t sm : senders_) {
+    memory_.Submit(&outboxes_[sm]);
+    outboxes_[sm].clear();
+  }
+  senders_.clear();
+  memory_.RunUntil(memory_horizon_, &replies_);
+  memory_horizon_ = 0;
+}
+
+void Gpu::TakeReplies() {
+  for (size_t sm = 0; sm < replies_.size(); ++sm) {
+    if (replies_[sm].empty()) continue;
+    inboxes_[sm].insert(inboxes_[sm].end(), replies_[sm].begin(), replies_[sm].end());
+    replies_[sm].clear();
+  }
+}
+
+void Gpu::SettleMemory() {
+  RunMemory();
+  TakeReplies();
 }
 
 void Gpu::CollectClockSamples() {
@@ -254,6 +288,7 @@ void Gpu::FinishKernel(uint32_t index) {
   SM89_ASSERT(!run.finished, "a kernel finishes once");
   run.finished = true;
   run.end = std::max(run.end, run.launch);
+  SettleMemory();
   AddStats(memory_.kernel_stats(index).noc, &finished_.noc);
   for (const auto& sm : sms_) {
     sm->AddStats(index, now_, &run.sm_stats);
@@ -269,16 +304,21 @@ void Gpu::FinishKernel(uint32_t index) {
   queue_.Finished(run.trace_kernel);
 }
 
-Cycle Gpu::NextWindow() const {
-  // The SMs of a window must know every reply that arrives in it, and replies are found a one-way latency
-  // ahead: a jump stops that much short of the memory side's next event.
-  const Cycle event = memory_.NextEvent();
-  Cycle next = event == kNever ? kNever : event - std::min<Cycle>(event, memory_.crossbar().MinLatency());
+Cycle Gpu::NextWindow() {
+  Cycle next = kNever;
   for (uint32_t sm = 0; sm < sms_.size(); ++sm) {
     next = std::min(next, sms_[sm]->NextEvent(now_));
     if (!inboxes_[sm].empty()) next = std::min(next, inboxes_[sm].front().cycle);
-    if (next <= now_) return now_;
+    if (next / window_ <= now_ / window_) return now_;
   }
+  // The SMs of a window must know every reply that arrives in it, and replies are found a one-way latency
+  // ahead: a jump stops that much short of the memory side's next event.
+  SettleMemory();
+  for (const auto& inbox : inboxes_) {
+    if (!inbox.empty()) next = std::min(next, inbox.front().cycle);
+  }
+  const Cycle event = memory_.NextEvent();
+  if (event != kNever) next = std::min(next, event - std::min<Cycle>(event, memory_.crossbar().MinLatency()));
   for (const uint32_t index : active_) {
     const KernelRun& run = *runs_[index];
     if (run.ctas_launched < run.ctas_total && run.ready >= now_ + window_) next = std::min(next, run.ready);
@@ -288,6 +328,12 @@ Cycle Gpu::NextWindow() const {
 }
 
 absl::Status Gpu::Advance(uint64_t cycles) {
+  const absl::Status status = RunWindows(cycles);
+  SettleMemory();
+  return status;
+}
+
+absl::Status Gpu::RunWindows(uint64_t cycles) {
   const Cycle until = cycles > kNever - now_ ? kNever : now_ + cycles;
   executed_ = 0;
   while (!done_ && now_ < until) {
@@ -333,6 +379,7 @@ void Gpu::CheckProgress() {
     return;
   }
   if (now_ - last_progress_ < options_.config.run.deadlock_cycles) return;
+  SettleMemory();
   End(RunStatus::kDeadlock, absl::StrCat("no instruction issued and no reply came for ",
                                          now_ - last_progress_, " cycles\n", DescribeStuck()));
 }

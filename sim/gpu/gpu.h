@@ -1,5 +1,6 @@
-// The whole GPU: kernels from the launch queue, CTAs to SMs, windows of SMs in parallel, the memory side
-// between them, the watchdog. Time advances from window border to window border; idle time is skipped.
+// The whole GPU: kernels from the launch queue, CTAs to SMs, windows of SMs in parallel and beside them the
+// memory side with what the window before sent, the watchdog. Time advances from window border to window
+// border; idle time is skipped.
 #pragma once
 
 #include <cstdint>
@@ -92,6 +93,7 @@ class Gpu {
   absl::Status StartKernel(uint32_t trace_kernel);
   absl::Status DispatchCtas();
   absl::StatusOr<bool> DispatchOne(uint32_t sm);
+  absl::Status RunWindows(uint64_t cycles);
   void RunWindow(Cycle end);
   void RunSm(uint32_t sm) { sms_[sm]->Run(now_, window_end_, &inboxes_[sm]); }
   // Work item of the pool: an SM, or with profiles a thread's share of the SMs.
@@ -99,8 +101,14 @@ class Gpu {
   void CollectFinished();
   void CollectClockSamples();
   void FinishKernel(uint32_t run);
+  // What the SMs sent in the last window, and the memory side up to where that tells all: left to run beside
+  // the SMs' next window.
+  void RunMemory();
+  void TakeReplies();
+  // Both at once, if they are still to be done: for whoever looks at the memory side.
+  void SettleMemory();
   // Next window border at which anything happens; kNever: nothing ever will.
-  Cycle NextWindow() const;
+  Cycle NextWindow();
   void CheckProgress();
   void End(RunStatus status, std::string detail);
   std::string DescribeStuck() const;
@@ -115,6 +123,11 @@ class Gpu {
   std::vector<uint32_t> shares_;  // 0..threads-1, with profiles
   std::unique_ptr<WindowPool> pool_;
   std::vector<std::vector<MemReply>> inboxes_;
+  std::vector<std::vector<MemReply>> replies_;     // by SM, found while the SMs ran
+  std::vector<std::vector<MemRequest>> outboxes_;  // by SM, of the last window
+  std::vector<uint32_t> senders_;                  // SMs with something in outboxes_
+  Cycle memory_horizon_ = 0;    // the memory side has still to run until here; 0: nothing to do
+  bool memory_beside_ = false;  // the SMs' next window needs nothing of it
   std::vector<std::unique_ptr<KernelRun>> runs_;
   std::vector<uint32_t> active_;   // runs not finished, by launch
   std::vector<bool> sm_may_host_;  // worth trying to place a CTA

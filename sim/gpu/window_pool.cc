@@ -49,20 +49,22 @@ void WindowPool::Loop(uint32_t thread) {
   }
 }
 
-void WindowPool::Run(const std::vector<uint32_t>& indices) {
+void WindowPool::Run(const std::vector<uint32_t>& indices, absl::FunctionRef<void()> beside) {
   indices_ = &indices;
   const size_t n = indices.size();
   for (size_t t = 0; t < shares_.size(); ++t) {
     shares_[t].next.store(static_cast<uint32_t>(n * t / shares_.size()), std::memory_order_relaxed);
     shares_[t].end = static_cast<uint32_t>(n * (t + 1) / shares_.size());
   }
-  if (threads_.empty() || n < 2) {
+  if (threads_.empty() || n == 0) {
+    beside();
     TakeAll(0);
     return;
   }
   running_.store(static_cast<uint32_t>(threads_.size()), std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
+  beside();
   TakeAll(0);
   for (int spin = 0; spin < kSpins && running_.load(std::memory_order_acquire) != 0; ++spin) {
   }

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+
 namespace sm89 {
 
 class WindowPool {
@@ -18,8 +20,9 @@ class WindowPool {
   WindowPool(const WindowPool&) = delete;
   WindowPool& operator=(const WindowPool&) = delete;
 
-  // work(i) for every i of `indices`; returns when all are done.
-  void Run(const std::vector<uint32_t>& indices);
+  // work(i) for every i of `indices`, and beside them `beside` once, in the caller's thread; returns when all
+  // are done.
+  void Run(const std::vector<uint32_t>& indices, absl::FunctionRef<void()> beside);
 
  private:
   // A run of places in `indices_`, on a cache line of its own.
