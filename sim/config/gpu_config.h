@@ -185,6 +185,7 @@ struct L1Config {
   uint32_t read_release_cycles = 9;     // WAR: issue to sources read, 32-bit load
   uint32_t barrier_cycles = 12;         // last arrival taken to the first issue behind BAR
   uint32_t barrier_arrival_cycles = 2;  // between two arrivals that an SM takes
+  bool volatile_hits = false;           // volatile loads (.STRONG.SYS) may hit
 
   friend bool operator==(const L1Config&, const L1Config&) = default;
 };
@@ -193,8 +194,9 @@ struct NocConfig {
   uint32_t request_latency_cycles = 95;  // SM to slice, unloaded
   uint32_t reply_latency_cycles = 94;    // slice to SM, unloaded
   uint32_t latency_spread_cycles = 58;   // +/- over the SM x slice table (L40: 222..339)
-  uint32_t crossing_cycles = 13;  // round trip to a slice of the other half, beyond one of the own half
-  uint32_t sm_port_bytes = 64;    // a cycle and direction
+  uint32_t crossing_cycles = 13;   // round trip to a slice of the other half, beyond one of the own half
+  uint32_t sm_request_bytes = 32;  // a cycle, SM to crossbar
+  uint32_t sm_port_bytes = 64;     // a cycle, crossbar to SM
   uint32_t slice_port_bytes = 64;
   uint32_t packet_bytes = 8;       // of a port, taken by a packet without data
   uint32_t gpc_ports = 11;         // ports that SMs share; 0 = none
@@ -207,15 +209,16 @@ struct NocConfig {
 struct L2Config {
   CacheConfig cache{true, true, 768, 128, 16, 'L', 'B', 'm', 'L', 'L', 'A', 192, 4, 32, 0, 32};  // a slice
   uint32_t slices_per_channel = 2;
-  uint32_t slices = 48;                 // derived: DRAM channels x slices_per_channel
-  uint32_t latency_cycles = 60;         // tag + data of a slice
-  uint32_t hash = 0;                    // 0 uniform XOR-fold, 1 modulo, ...
-  uint32_t atomic_latency_cycles = 14;  // added to a hit by a read-modify-write
-  uint32_t atomic_interval_x100 = 130;  // between two operations on one address, hundredths of a cycle
-  uint32_t atomic_lanes_per_cycle = 8;  // operations on different addresses, a slice
-  uint32_t sectors_per_cycle = 2;       // data array of a slice
-  uint32_t queue_entries = 256;         // requests on their way to a slice or waiting at it
-  bool memcpy_fills = true;             // MemcpyHtoD leaves its last lines in L2
+  uint32_t slices = 48;                    // derived: DRAM channels x slices_per_channel
+  uint32_t latency_cycles = 60;            // tag + data of a slice
+  uint32_t hash = 0;                       // 0 uniform XOR-fold, 1 modulo, ...
+  uint32_t atomic_latency_cycles = 14;     // added to a hit by a read-modify-write
+  uint32_t atomic_interval_x100 = 130;     // between two operations on one address, hundredths of a cycle
+  uint32_t atomic_lanes_per_cycle = 8;     // operations on different addresses, a slice
+  uint32_t sectors_per_cycle = 2;          // data array of a slice
+  uint32_t write_sector_hundredths = 156;  // of a cycle, a slice's data array, 32 bytes written
+  uint32_t queue_entries = 256;            // requests on their way to a slice or waiting at it
+  bool memcpy_fills = true;                // MemcpyHtoD leaves its last lines in L2
 
   friend bool operator==(const L2Config&, const L2Config&) = default;
 };

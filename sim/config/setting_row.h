@@ -61,6 +61,7 @@ std::vector<RowSpec> MemoryStepRows();
 std::vector<RowSpec> TlbRows();
 std::vector<RowSpec> NocRows();
 std::vector<RowSpec> L2Rows();
+std::vector<RowSpec> L2TimingRows();
 std::vector<RowSpec> DramRows();
 std::vector<RowSpec> DramCommandRows();
 // Names of GPGPU-Sim and Accel-Sim that this model has no use for; `help` says why.

@@ -53,6 +53,7 @@ std::vector<Row> MakeTable() {
       {"tlb", TlbRows},
       {"noc", NocRows},
       {"l2", L2Rows},
+      {"l2", L2TimingRows},
       {"dram", DramRows},
       {"dram", DramCommandRows},
       {"run", RunRows},

@@ -151,6 +151,12 @@ std::vector<RowSpec> MemoryStepRows() {
        .help = "Memory instruction of 32 bits: issue to its source registers read (write after read).",
        .source = kHuerta,
        .binding = Uint<&GpuConfig::l1, &L::read_release_cycles>(1, 1000)},
+      {.name = "-gpgpu_sm89_l1_volatile_hits",
+       .help = "Volatile loads (LD.STRONG.SYS) are served by the L1 where it has the line; else by the L2.",
+       .source =
+           "1,536 B/cycle for volatile loads of an RTX 4090 is what its L2 gives (public micro-benchmark); "
+           "on an H200 they hit",
+       .binding = Bool<&GpuConfig::l1, &L::volatile_hits>()},
       {.name = "-gpgpu_sm89_barrier_cycles",
        .unit = "cycles",
        .help = "From the last arrival that the SM has taken to the first issue behind the barrier.",
@@ -190,14 +196,21 @@ std::vector<RowSpec> NocRows() {
            "derived from the rank-1 term's 11 % of the variance, standard deviation 20 cycles (L40, arXiv "
            "2606.22588)",
        .binding = Uint<&GpuConfig::noc, &NocConfig::crossing_cycles>(0, 10'000)},
+      {.name = "-gpgpu_sm89_noc_sm_request_bytes",
+       .unit = "bytes/cycle",
+       .help =
+           "Width of an SM's port to the interconnect. A write takes 32 bytes a sector, and 32 more if bytes "
+           "of a sector are left out; an atomic a packet for each lane of one address.",
+       .source = "measured on an H200 (tests/data/requests); no measurement on Ada",
+       .binding = PowerOfTwo<&GpuConfig::noc, &NocConfig::sm_request_bytes>(8, 1024)},
       {.name = "-gpgpu_sm89_noc_sm_port_bytes",
        .unit = "bytes/cycle",
-       .help = "Width of an SM's port, each direction.",
+       .help = "Width of an SM's port from the interconnect.",
        .source = "assumption, as NVIDIA states for A100; one CTA of an RTX 4090 reads 18 B/cycle from the L2",
        .binding = PowerOfTwo<&GpuConfig::noc, &NocConfig::sm_port_bytes>(8, 1024)},
       {.name = "-gpgpu_sm89_noc_slice_port_bytes",
        .unit = "bytes/cycle",
-       .help = "Width of a slice's port, each direction.",
+       .help = "Width of a slice's port to the interconnect.",
        .source = "assumption: 1946 to 2290 B/cycle measured over 48 slices exceed 32 a slice",
        .binding = PowerOfTwo<&GpuConfig::noc, &NocConfig::slice_port_bytes>(8, 1024)},
       {.name = "-gpgpu_sm89_noc_packet_bytes",
@@ -243,13 +256,17 @@ std::vector<RowSpec> L2Rows() {
       {.name = "-gpgpu_memory_partition_indexing",
        .aliases = {"-gpgpu_sm89_l2_hash"},
        .help = "How a line's slice is chosen; each works for any number of slices. 2 takes the place of "
-               "GPGPU-Sim's "
-               "polynomial hash, which loads 48 slices unevenly.",
+               "GPGPU-Sim's polynomial hash, which loads 48 slices unevenly.",
        .source = "assumption: NVIDIA's hash is not public; that it is even over 48 slices is known",
        .binding = Enum<&GpuConfig::l2, &L2Config::hash>(
            {{"0", 1, "line number modulo slices"},
             {"1", 2, "exclusive-or of the address, reduced without bias"},
             {"2", 0, "even over all slices for every stride"}})},
+  };
+}
+
+std::vector<RowSpec> L2TimingRows() {
+  return {
       {.name = "-gpgpu_sm89_l2_latency",
        .unit = "cycles",
        .help = "Tag and data of a slice, without the interconnect.",
@@ -263,7 +280,7 @@ std::vector<RowSpec> L2Rows() {
        .binding = Uint<&GpuConfig::l2, &L2Config::atomic_latency_cycles>(0, 10'000)},
       {.name = "-gpgpu_sm89_l2_atomic_interval",
        .unit = "cycles",
-       .help = "Between two operations of atomics on one address.",
+       .help = "Between two operations of atomics on one address, and two packets of one operation each.",
        .source =
            "derived from 62 G atomicAdd/s on one address, which the compiler makes one a warp, at 2520 MHz "
            "(public RTX 4090 figure)",
@@ -275,9 +292,17 @@ std::vector<RowSpec> L2Rows() {
        .binding = Uint<&GpuConfig::l2, &L2Config::atomic_lanes_per_cycle>(1, 1024)},
       {.name = "-gpgpu_sm89_l2_sectors_per_cycle",
        .unit = "sectors/cycle",
-       .help = "32-byte sectors that a slice's data array reads or writes.",
+       .help = "32-byte sectors that a slice's data array reads.",
        .source = "assumption: 1946 to 2290 B/cycle measured over 48 slices exceed one a slice",
        .binding = Uint<&GpuConfig::l2, &L2Config::sectors_per_cycle>(1, 64)},
+      {.name = "-gpgpu_sm89_l2_write_sector_cycles",
+       .unit = "cycles",
+       .help = "A slice's data array is busy for each 32 bytes of a write or an atomic's packet, their mask "
+               "included.",
+       .source =
+           "derived: twice a read's share of 1965 B/cycle over 48 slices, since a profile of an RTX 4090 "
+           "gives peaks of 5,089 GB/s for reads and 2,544 for writes; 1.13 measured on an H200",
+       .binding = Decimal<&GpuConfig::l2, &L2Config::write_sector_hundredths>({2, 0, 100'000})},
       {.name = "-gpgpu_sm89_l2_queue_entries",
        .unit = "requests",
        .help = "Requests on their way to a slice or waiting at it; one more waits in its SM, with what is "

@@ -6,6 +6,11 @@
 #include "sim/base/assert.h"
 
 namespace sm89 {
+namespace {
+
+constexpr uint64_t kHundred = 100;  // parts of a cycle
+
+}  // namespace
 
 MemorySide::MemorySide(const GpuConfig& config)
     : config_(config),
@@ -70,9 +75,17 @@ void MemorySide::RunSends(Cycle until) {
     const Cycle send = std::min(sends_.NextCycle(), until);
     RunCredits(send == until ? until : send + 1);
     if (send == until) break;
-    Cycle now = 0;
+    // By SM: in what order those of one cycle were submitted depends on the window.
+    Cycle at = 0;
     uint32_t index = 0;
-    while (sends_.Pop(send + 1, &now, &index)) HandleSend(index, now);
+    due_sends_.clear();
+    while (sends_.Pop(send + 1, &at, &index)) {
+      due_sends_.push_back({requests_[index].request.sm, static_cast<uint32_t>(due_sends_.size()), index});
+    }
+    if (!std::is_sorted(due_sends_.begin(), due_sends_.end())) {
+      std::sort(due_sends_.begin(), due_sends_.end());
+    }
+    for (const DueSend& due : due_sends_) HandleSend(due.index, send);
   }
   sent_until_ = std::max(sent_until_, until);
 }
@@ -190,6 +203,17 @@ Cycle MemorySide::ReadyAt(uint32_t index, Cycle data) {
                                                         request.same_address_lanes);
 }
 
+uint64_t MemorySide::BusyHundredths(const MemRequest& request) const {
+  const uint32_t sectors = CountSectors(request.sector_mask);
+  const L2Config& l2 = config_.l2;
+  const uint64_t read = uint64_t{(sectors + l2.sectors_per_cycle - 1) / l2.sectors_per_cycle} * kHundred;
+  if (request.kind == MemRequestKind::kRead) return read;
+  const uint64_t flits = DataFlits(request);
+  // Packets of one lane are taken as fast as operations on one address follow each other.
+  const bool single_lanes = request.kind != MemRequestKind::kWrite && flits == request.same_address_lanes;
+  return std::max(read, flits * (single_lanes ? l2.atomic_interval_x100 : l2.write_sector_hundredths));
+}
+
 bool MemorySide::Access(uint32_t index, Cycle now) {
   const MemRequest& request = requests_[index].request;
   const uint32_t slice = requests_[index].slice;
@@ -201,9 +225,9 @@ bool MemorySide::Access(uint32_t index, Cycle now) {
   const L2Outcome outcome = slices_[slice].Access(request, stats);
   if (outcome.blocked) return false;
   SliceState& state = slice_states_[slice];
-  const Cycle start = std::max(now, state.free);
-  state.free = start + (CountSectors(request.sector_mask) + config_.l2.sectors_per_cycle - 1) /
-                           config_.l2.sectors_per_cycle;
+  state.free_hundredths = std::max(now * kHundred, state.free_hundredths);
+  const Cycle start = (state.free_hundredths + kHundred - 1) / kHundred;
+  state.free_hundredths += BusyHundredths(request);
   stats.Add(&L2Stats::queue_wait_cycles, start - requests_[index].arrived);
   NoteStart(slice, start);
 

@@ -84,6 +84,13 @@ class MemorySide {
     uint64_t busy_cycles = 0;
     uint64_t refreshes = 0;
   };
+  struct DueSend {
+    uint16_t sm = 0;
+    uint32_t order = 0;  // among those of this cycle, as submitted
+    uint32_t index = 0;
+
+    friend auto operator<=>(const DueSend&, const DueSend&) = default;
+  };
   // Requests that an SM holds, the first because its slice takes no more.
   struct Held {
     uint32_t first = kNil;
@@ -91,13 +98,13 @@ class MemorySide {
     uint32_t count = 0;
   };
   struct SliceState {
-    Cycle free = 0;
-    uint32_t outstanding = 0;     // sent, and not known to have started
-    bool credit_pending = false;  // in credits_
-    Ring<Cycle> starts;           // of requests looked up that senders still count
-    Ring<uint16_t> held_sms;      // in the order in which they came
-    Ring<uint32_t> blocked;       // requests waiting for an MSHR, a way or room for a write-back
-    LineMap waiters;              // line -> first request of its chain
+    uint64_t free_hundredths = 0;  // of a cycle: when the data array takes the next request
+    uint32_t outstanding = 0;      // sent, and not known to have started
+    bool credit_pending = false;   // in credits_
+    Ring<Cycle> starts;            // of requests looked up that senders still count
+    Ring<uint16_t> held_sms;       // in the order in which they came
+    Ring<uint32_t> blocked;        // requests waiting for an MSHR, a way or room for a write-back
+    LineMap waiters;               // line -> first request of its chain
     AtomicUnit atomics;
   };
 
@@ -118,6 +125,8 @@ class MemorySide {
   void HandleArrive(uint32_t index, Cycle now);
   // Takes the slice's next slot at or after `now`. False: it must wait for a fill or a write to leave.
   bool Access(uint32_t index, Cycle now);
+  // For how long a request occupies its slice's data array.
+  uint64_t BusyHundredths(const MemRequest& request) const;
   void NoteStart(uint32_t slice, Cycle start);
   Cycle ReadyAt(uint32_t index, Cycle data);
   void AddWaiter(SliceState* state, uint32_t index);
@@ -139,6 +148,7 @@ class MemorySide {
   EventWheel<uint32_t> sends_{kNearSpanLog2};    // requests that leave their SM
   EventWheel<uint32_t> credits_{kNearSpanLog2};  // slices that have a place again for a held request
   std::vector<uint32_t> due_credits_;
+  std::vector<DueSend> due_sends_;
   Cycle sent_until_ = 0;
   EventWheel<uint32_t> arrivals_{kNearSpanLog2};  // requests that reach their slice
   EventWheel<Event> wheel_;

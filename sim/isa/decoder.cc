@@ -40,8 +40,7 @@ bool BypassesL1(const DecodedInst& inst, std::string_view opcode) {
       inst.space == MemSpace::kGlobal || inst.space == MemSpace::kGeneric || inst.space == MemSpace::kTexture;
   if (!device_memory) return false;
   if (inst.mem_op == MemOp::kAtomic || inst.mem_op == MemOp::kReduction) return true;
-  // Volatile loads (.STRONG.SYS) hit L1 on silicon (H200: one 128-byte warp load a cycle), .STRONG.GPU do
-  // not.
+  // What volatile loads (.STRONG.SYS) do differs between chips: a setting (BuildKernelCode).
   return inst.scope == Scope::kGpu || HasModifier(opcode, "BYPASS") || HasModifier(opcode, "MMIO");
 }
 

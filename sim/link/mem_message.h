@@ -10,6 +10,10 @@ namespace sm89 {
 
 enum class MemRequestKind : uint8_t { kRead, kWrite, kAtomic, kReduction };
 
+// What the request direction of the interconnect and the input of a slice count: 32 bytes, a sector of data
+// or the head of a packet that says which bytes or lanes it means.
+inline constexpr uint32_t kFlitBytes = 32;
+
 // Sectors in a mask of a line's four.
 constexpr uint32_t CountSectors(uint32_t mask) {
   return static_cast<uint32_t>(0x4332322132212110ull >> (4 * (mask & 15)) & 15);
@@ -26,11 +30,28 @@ struct MemRequest {
   uint8_t partial_mask = 0;  // writes: sectors of which not every byte is written
   MemRequestKind kind = MemRequestKind::kRead;
   uint8_t lanes = 1;               // atomics: operations in the request
-  uint8_t same_address_lanes = 1;  // atomics: the most of them on one address
+  uint8_t same_address_lanes = 1;  // atomics: the most of them on one address, one packet each
+  uint8_t atomic_flits = 1;        // atomics: flits of all packets
   // Writes: bit i = byte i of the line is written; looked at for sectors of partial_mask only. None of a
   // partial sector's bits: which bytes is not known, so that the sector is never taken for complete.
   std::array<uint64_t, 2> byte_mask{};
 };
+
+// Flits that a request's data take, 0 for a read. Of a write: its sectors, and one more where bytes of a
+// sector are left out (measured on an H200, tests/data/requests: 4 cycles of an SM's port for a full line,
+// 5 for a word in each of its sectors).
+constexpr uint32_t DataFlits(const MemRequest& request) {
+  switch (request.kind) {
+    case MemRequestKind::kRead:
+      return 0;
+    case MemRequestKind::kWrite:
+      return CountSectors(request.sector_mask) + (request.partial_mask != 0 ? 1 : 0);
+    case MemRequestKind::kAtomic:
+    case MemRequestKind::kReduction:
+      return request.atomic_flits;
+  }
+  return 0;
+}
 
 // Reads and atomics answer with data, writes and reductions with an acknowledgement.
 struct MemReply {

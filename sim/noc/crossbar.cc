@@ -22,11 +22,6 @@ int32_t Scattered(uint32_t sm, uint32_t slice, int32_t range) {
   return static_cast<int32_t>((x >> 32) * static_cast<uint64_t>(2 * range + 1) >> 32) - range;
 }
 
-uint32_t DataBytes(const MemRequest& request) {
-  if (request.kind == MemRequestKind::kRead) return 0;
-  return CountSectors(request.sector_mask) * kSectorBytes;
-}
-
 }  // namespace
 
 Crossbar::Crossbar(const NocConfig& config, uint32_t num_sms, uint32_t num_slices)
@@ -34,6 +29,7 @@ Crossbar::Crossbar(const NocConfig& config, uint32_t num_sms, uint32_t num_slice
       gpc_ports_(config.gpc_ports),
       gpc_sectors_(config.gpc_port_sectors),
       gpc_cycles_(config.gpc_port_cycles),
+      sm_request_bytes_(config.sm_request_bytes),
       sm_port_bytes_(config.sm_port_bytes),
       slice_port_bytes_(config.slice_port_bytes),
       packet_bytes_(config.packet_bytes),
@@ -43,6 +39,7 @@ Crossbar::Crossbar(const NocConfig& config, uint32_t num_sms, uint32_t num_slice
       gpc_out_free_(std::max(1u, config.gpc_ports), 0),
       gpc_in_free_(std::max(1u, config.gpc_ports), 0) {
   SM89_ASSERT(config.sm_port_bytes > 0 && config.slice_port_bytes > 0, "ports carry something each cycle");
+  SM89_ASSERT(config.sm_request_bytes > 0, "ports carry something each cycle");
   SM89_ASSERT(config.gpc_port_sectors > 0 && config.packet_bytes > 0, "shared ports carry something");
   SM89_ASSERT(config.latency_spread_cycles < 2 * config.request_latency_cycles, "latency stays positive");
   SM89_ASSERT(config.latency_spread_cycles < 2 * config.reply_latency_cycles, "latency stays positive");
@@ -106,10 +103,10 @@ Cycle Crossbar::ReserveShared(uint64_t* free, Cycle at, uint32_t bytes, uint64_t
 }
 
 Cycle Crossbar::SendRequest(const MemRequest& request, Cycle now, uint32_t slice, NocStats* stats) {
-  const uint32_t bytes = std::max(DataBytes(request), packet_bytes_);
+  const uint32_t bytes = std::max(DataFlits(request) * kFlitBytes, packet_bytes_);
   stats->request_wait_cycles += now - request.cycle;
   const Cycle left =
-      Reserve(&sm_out_free_[request.sm], now, bytes, sm_port_bytes_, &stats->request_wait_cycles);
+      Reserve(&sm_out_free_[request.sm], now, bytes, sm_request_bytes_, &stats->request_wait_cycles);
   const Cycle start =
       ReserveShared(&gpc_out_free_[GpcPort(request.sm)], left, bytes, &stats->request_wait_cycles);
   ++stats->request_packets;

@@ -55,7 +55,7 @@ class Crossbar {
 
   uint32_t num_slices_;
   uint32_t gpc_ports_, gpc_sectors_, gpc_cycles_;
-  uint32_t sm_port_bytes_, slice_port_bytes_, packet_bytes_;
+  uint32_t sm_request_bytes_, sm_port_bytes_, slice_port_bytes_, packet_bytes_;
   uint32_t min_latency_ = 0;
   std::vector<Latency> latencies_;
   std::vector<Cycle> sm_out_free_, sm_in_free_, slice_out_free_;

@@ -16,9 +16,10 @@ struct LineAccess {
   uint64_t line = 0;  // address / 128
   uint8_t sector_mask = 0;
   uint8_t partial_mask = 0;  // sectors not wholly covered
-  // Atomics: lanes on this line, and the most of them on one address.
+  // Atomics: lanes on this line, the most of them on one address, and the flits that all their packets take.
   uint8_t lanes = 1;
   uint8_t same_address_lanes = 1;
+  uint8_t atomic_flits = 1;
   std::array<uint32_t, kSectorsPerLine> bytes{};  // touched, bit i = byte i of the sector
 };
 

@@ -184,7 +184,8 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   }
   out.issue_cycles =
       in.dep == DepClass::kImadWide ? static_cast<uint8_t>(config.exec.imad_wide_issue_cycles) : 1;
-  out.bypass_l1 = in.bypass_l1;
+  const bool is_volatile = in.scope == Scope::kSys && in.mem_op == MemOp::kLoad;
+  out.bypass_l1 = in.bypass_l1 || (is_volatile && !config.l1.volatile_hits);
   out.reconverges = in.rule == IssueRule::kReconverge;
   out.arrives_only = in.arrives_only;
   out.long_latency = IsLongLatency(in);

@@ -158,6 +158,7 @@ void LoadStoreUnit::Send(uint32_t out, const LineAccess& access, MemRequestKind 
   request.partial_mask = access.partial_mask;
   request.lanes = access.lanes;
   request.same_address_lanes = access.same_address_lanes;
+  request.atomic_flits = access.atomic_flits;
   request.byte_mask = {access.bytes[0] | uint64_t{access.bytes[1]} << 32,
                        access.bytes[2] | uint64_t{access.bytes[3]} << 32};
   request.kind = kind;

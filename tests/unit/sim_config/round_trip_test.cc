@@ -173,7 +173,7 @@ TEST(Digest, OfThePresetIsKnown) {
   const auto config = LoadConfig("RTX4090", {}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   // Changes with every default, setting and name: results cached under the old value are then not used.
-  EXPECT_EQ(config->digest, "9c1e210db71b2725442f1cbec234d8ea4d97978e9fa753d38b766093c869b2d7");
+  EXPECT_EQ(config->digest, "1b1b505f091b9b69d88f1c5f624b807a8b2cd3c8ed46380489bbbdb1c1ad3664");
 }
 
 TEST(Digest, DependsOnValuesOnly) {

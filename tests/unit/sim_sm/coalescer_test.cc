@@ -211,6 +211,33 @@ void ExpectSameLines(const CoalescedAccess& a, const CoalescedAccess& b, const s
   EXPECT_EQ(a.shared_passes_min, b.shared_passes_min) << where;
 }
 
+uint32_t AtomicFlits(const Access& access) {
+  const CoalescedAccess a = Coalesced(access, MemSpace::kGlobal, 4, {}, MemOp::kReduction);
+  uint32_t flits = 0;
+  for (uint32_t i = 0; i < a.num_lines; ++i) flits += a.lines[i].atomic_flits;
+  return flits;
+}
+
+// Cycles of an SM's port on an H200 (tests/data/requests/h200.txt).
+TEST(CoalescerTest, AtomicsGoInPacketsThatHoldEachAddressOnce) {
+  const uint64_t base = 0x7f0000000000;
+  EXPECT_EQ(AtomicFlits(Strided(~0u, base, 4)), 5u) << "4sectors";
+  EXPECT_EQ(AtomicFlits(Strided(0xFF, base, 4)), 2u) << "1sector";
+  EXPECT_EQ(AtomicFlits(Strided(~0u, base, 128)), 32u) << "stride128";
+  EXPECT_EQ(AtomicFlits(Strided(~0u, base, 64)), 48u) << "stride64";
+  EXPECT_EQ(AtomicFlits(Strided(~0u, base, 32)), 40u) << "stride32";
+  EXPECT_EQ(AtomicFlits(Strided(~0u, base, 0)), 32u) << "same";
+  Access pairs = Strided(~0u, base, 0);
+  Access four_words = Strided(~0u, base, 0);
+  pairs.shape.strided = four_words.shape.strided = false;
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+    pairs.shape.offsets[lane] = lane / 2 * 4;
+    four_words.shape.offsets[lane] = lane / 8 * 4;
+  }
+  EXPECT_EQ(AtomicFlits(pairs), 6u) << "pairs";
+  EXPECT_EQ(AtomicFlits(four_words), 16u) << "four_words";
+}
+
 TEST(CoalescerTest, ShortCutsForStridesChangeNothing) {
   std::mt19937_64 rng(1);
   for (int i = 0; i < 2000; ++i) {

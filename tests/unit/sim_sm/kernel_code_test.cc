@@ -57,6 +57,18 @@ TEST(KernelCode, HowAnInstructionLeavesTheIssueStage) {
   EXPECT_EQ(Built(bar).barrier_warps, 3);
 }
 
+TEST(KernelCode, VolatileLoadsGoWhereTheSettingSays) {
+  DecodedInst load = On(ExecUnit::kMem, DepClass::kAddress);
+  load.mem_op = MemOp::kLoad;
+  load.space = MemSpace::kGlobal;
+  EXPECT_FALSE(Built(load).bypass_l1);
+  load.scope = Scope::kSys;
+  EXPECT_TRUE(Built(load).bypass_l1) << "an RTX 4090's come from the L2";
+  GpuConfig hopper;
+  hopper.l1.volatile_hits = true;
+  EXPECT_FALSE(Built(load, hopper).bypass_l1);
+}
+
 TEST(KernelCode, ImadWideHoldsTheIssuePort) {
   EXPECT_EQ(Built(On(ExecUnit::kImad, DepClass::kFma)).issue_cycles, 1);
   EXPECT_EQ(Built(On(ExecUnit::kImad, DepClass::kImadWide)).issue_cycles, 2);
