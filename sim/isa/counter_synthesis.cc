@@ -57,11 +57,23 @@ class CounterSynthesis {
   void Run(uint8_t* group_counter) {
     FindAccesses();
     ReserveGroupCounter(group_counter);
-    Settle([this](uint32_t node, std::vector<EventId>* pending) { Discover(node, pending); });
+    const auto discover = [this](uint32_t node, std::vector<EventId>* pending) { Discover(node, pending); };
+    const auto forget = [this] {
+      for (Event& event : events_) {
+        event.needed = false;
+        event.consumer_key = std::numeric_limits<uint32_t>::max();
+      }
+    };
+    const auto wait = [this](uint32_t node, std::vector<EventId>* pending) { Wait(node, pending); };
+    const auto nothing = [] {};  // Wait writes each mask anew
+    // What a pass finds before the ends of all blocks are known, round their loops, need not hold: each pass
+    // finds everything anew, the last one on ends that no longer change. Where they never come to rest,
+    // findings of all passes are kept, which cannot go back and forth.
+    for (keep_ = false; !Settle(forget, discover) && !keep_;) keep_ = true;
     AssignAll();
     do {
       missed_ = false;
-      Settle([this](uint32_t node, std::vector<EventId>* pending) { Wait(node, pending); });
+      for (keep_ = false; !Settle(nothing, wait) && !keep_;) keep_ = true;
     } while (missed_);
   }
 
@@ -181,7 +193,7 @@ class CounterSynthesis {
   }
 
   void Wait(uint32_t node, std::vector<EventId>* pending) {
-    uint8_t& mask = bits_[node].wait_mask;
+    uint8_t mask = keep_ ? bits_[node].wait_mask : uint8_t{0};
     ForConflicts(node, pending, [&](EventId event) {
       if (events_[event].counter == kNone) {
         Assign(event, {});
@@ -190,6 +202,7 @@ class CounterSynthesis {
       mask |= static_cast<uint8_t>(1 << events_[event].counter);
       Retire(event, pending);
     });
+    bits_[node].wait_mask = mask;
     if (mask != 0) RetireCounters(mask, pending);
     Issue(node, pending);
   }
@@ -203,13 +216,15 @@ class CounterSynthesis {
     }
   }
 
-  // Runs `step` over the blocks until the outstanding events at their ends no longer change.
-  template <typename Step>
-  void Settle(const Step& step) {
+  // Runs `step` over the blocks until the outstanding events at their ends no longer change. False: they
+  // still do.
+  template <typename Forget, typename Step>
+  bool Settle(const Forget& forget, const Step& step) {
     exits_.assign(graph_.blocks.size(), {});
     bool changed = true;
     for (int pass = 0; changed && pass < kMaxPasses; ++pass) {
       changed = false;
+      if (!keep_) forget();
       for (uint32_t b = 0; b < graph_.blocks.size(); ++b) {
         std::vector<EventId> pending = Entry(b);
         const SynthBlock& block = graph_.blocks[b];
@@ -220,6 +235,7 @@ class CounterSynthesis {
         changed = true;
       }
     }
+    return !changed;
   }
 
   std::vector<EventId> Entry(uint32_t b) const {
@@ -304,6 +320,7 @@ class CounterSynthesis {
   std::array<uint64_t, kNumCounters> last_use_{};
   uint64_t uses_ = 0;
   bool missed_ = false;
+  bool keep_ = false;  // findings of earlier passes
 };
 
 }  // namespace

@@ -192,6 +192,21 @@ TEST(Counters, AWaitAroundALoop) {
   EXPECT_EQ(Counters(bits), "m0 W0 - -");
 }
 
+TEST(Counters, AWaitThatTheLoopsOtherRoundsMakeNeedlessIsNotKept) {
+  // Five loads keep their counters to the end. The load in the loop has the counter of the one in front of
+  // it: the wait for the former, at the loop's head, covers the latter, whose reader behind it needs no wait
+  // of its own. Without the way back, it would.
+  const CodeFlow loop{89, {{9, 6}, {9, 10}}, {}};
+  const auto bits =
+      Synthesise({Inst("LDG.E", {20}, {40}), Inst("LDG.E", {21}, {40}), Inst("LDG.E", {22}, {40}),
+                  Inst("LDG.E", {23}, {40}), Inst("LDG.E", {24}, {40}), Inst("LDG.E", {1}, {40}),
+                  Inst("FADD", {2}, {3, 4}), Inst("FADD", {5}, {1, 1}), Inst("LDG.E", {3}, {40}), Inst("BRA"),
+                  Inst("FADD", {6}, {20, 4}), Inst("FADD", {7}, {21, 4}), Inst("FADD", {8}, {22, 4}),
+                  Inst("FADD", {9}, {23, 4}), Inst("FADD", {10}, {24, 4}), Inst("EXIT")},
+                 loop);
+  EXPECT_EQ(Counters(bits), "W0 W1 W2 W3 W4 W5 m5 - W5 - m0 m1 m2 m3 m4 -");
+}
+
 TEST(Counters, AGroupHasItsOwn) {
   std::vector<StaticInst> table = {Inst("LDGSTS.E.BYPASS.128", {}, {15, 4}), Inst("LDGDEPBAR"),
                                    Inst("LDG.E", {6}, {8}), Inst("DEPBAR.LE"), Inst("FADD", {9}, {6, 7})};
