@@ -178,14 +178,15 @@ struct L1Config {
   uint32_t membar_sys_cycles = 2900;
   uint32_t uniform_address_cycles = 2;  // address unit, uniform or shared address
   uint32_t shmem_address_cycles = 2;
-  uint32_t wide_load_cycles = 2;        // result return a further register of a lane: 64 B a cycle
-  uint32_t shmem_wide_load_cycles = 1;  // shared memory, 128-bit loads a further pass
-  uint32_t ldsm_matrix_cycles = 1;      // LDSM, a further matrix
-  uint32_t shmem_atomic_cycles = 4;     // a round of a shared atomic's lanes at one address
-  uint32_t read_release_cycles = 9;     // WAR: issue to sources read, 32-bit load
-  uint32_t barrier_cycles = 12;         // last arrival taken to the first issue behind BAR
-  uint32_t barrier_arrival_cycles = 2;  // between two arrivals that an SM takes
-  bool volatile_hits = false;           // volatile loads (.STRONG.SYS) may hit
+  uint32_t wide_load_cycles = 2;             // result return a further register of a lane: 64 B a cycle
+  uint32_t shmem_wide_load_cycles = 1;       // shared memory, 128-bit loads a further pass
+  uint32_t ldsm_matrix_cycles = 2;           // LDSM, a further matrix
+  uint32_t shmem_atomic_cycles = 4;          // a round of a shared atomic's lanes at one address
+  uint32_t shmem_atomic_latency_cycles = 6;  // result of a shared atomic, beyond a load's
+  uint32_t read_release_cycles = 9;          // WAR: issue to sources read, 32-bit load
+  uint32_t barrier_cycles = 12;              // last arrival taken to the first issue behind BAR
+  uint32_t barrier_arrival_cycles = 2;       // between two arrivals that an SM takes
+  bool volatile_hits = false;                // volatile loads (.STRONG.SYS) may hit
 
   friend bool operator==(const L1Config&, const L1Config&) = default;
 };

@@ -318,7 +318,7 @@ void MemorySide::HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<M
   const MemRequest& request = requests_[index].request;
   const uint32_t bytes = ReplyBytes(request);
   const Cycle delivered = crossbar_.ReceiveReply(now, request.sm, bytes, &kernels_[request.kernel].noc);
-  (*inboxes)[request.sm].push_back({delivered, request.token, bytes != 0});
+  (*inboxes)[request.sm].push_back({delivered, request.token});
   FreeRequest(index);
 }
 

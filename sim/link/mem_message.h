@@ -53,11 +53,10 @@ constexpr uint32_t DataFlits(const MemRequest& request) {
   return 0;
 }
 
-// Reads and atomics answer with data, writes and reductions with an acknowledgement.
+// Data of a read or an atomic, acknowledgement of a write or a reduction: the SM knows which by the token.
 struct MemReply {
   Cycle cycle = 0;  // arrives at the SM
   uint32_t token = 0;
-  bool has_data = false;
 };
 
 }  // namespace sm89

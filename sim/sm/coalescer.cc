@@ -139,44 +139,70 @@ uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uin
 
 namespace {
 
-// Lanes of each line, the most on one address, and what its packets take of the way to the L2. A packet holds
-// each address once, so lanes of one address follow each other in packets of their own. A packet of one lane
-// is one flit, any other one for each sector and one for the head (measured on an H200, tests/data/requests).
+// What an atomic's lanes on one line, addresses ascending, take of the way to the L2. A packet holds each
+// address once, so lanes of one address follow each other in packets of their own. A packet of one lane is
+// one flit, any other one for each sector and one for the head (measured on an H200, tests/data/requests).
+void CountLanesOfLine(std::span<const uint64_t> addresses, LineAccess* line) {
+  std::array<uint8_t, kWarpSize> lanes_of{};  // by packet
+  std::array<uint8_t, kWarpSize> sectors_of{};
+  size_t run = 0;
+  size_t packets = 0;
+  for (size_t lane = 0; lane < addresses.size(); ++lane) {
+    if (addresses[lane] != addresses[run]) run = lane;
+    const size_t packet = lane - run;
+    packets = std::max(packets, packet + 1);
+    ++lanes_of[packet];
+    sectors_of[packet] |= static_cast<uint8_t>(1u << addresses[lane] % kLineBytes / kSectorBytes);
+  }
+  line->lanes = static_cast<uint8_t>(addresses.size());
+  line->same_address_lanes = static_cast<uint8_t>(packets);
+  line->atomic_flits = 0;
+  for (size_t p = 0; p < packets; ++p) {
+    line->atomic_flits += lanes_of[p] == 1 ? 1 : static_cast<uint8_t>(CountSectors(sectors_of[p]) + 1);
+  }
+}
+
 void CountAtomicLanes(const DynInst& inst, CoalescedAccess* out) {
+  const std::vector<uint64_t>& offsets = inst.shape->offsets;
+  std::array<uint64_t, kWarpSize> addresses;
+  const auto end = std::transform(offsets.begin(), offsets.end(), addresses.begin(),
+                                  [&](uint64_t offset) { return inst.base + offset; });
+  std::sort(addresses.begin(), end);
+  for (auto first = addresses.begin(); first != end;) {
+    const uint64_t number = *first / kLineBytes;
+    const auto behind = std::find_if(first, end, [&](uint64_t a) { return a / kLineBytes != number; });
+    const auto lines_end = out->lines.begin() + out->num_lines;
+    const auto line =
+        std::find_if(out->lines.begin(), lines_end, [&](const LineAccess& l) { return l.line == number; });
+    if (line != lines_end) CountLanesOfLine({first, behind}, &*line);
+    first = behind;
+  }
+}
+
+uint32_t PassesOf(const SmInst& code, const DynInst& inst, bool merge, uint32_t* minimum) {
   const AccessShape& shape = *inst.shape;
-  const auto lanes = static_cast<uint32_t>(shape.offsets.size());
-  std::array<uint8_t, kWarpSize> packet;  // of its line's, that a lane is in
-  for (uint32_t lane = 0; lane < lanes; ++lane) {
-    packet[lane] = static_cast<uint8_t>(
-        std::count(shape.offsets.begin(), shape.offsets.begin() + lane, shape.offsets[lane]));
-  }
-  for (uint32_t i = 0; i < out->num_lines; ++i) {
-    LineAccess& line = out->lines[i];
-    std::array<uint8_t, kWarpSize> lanes_of{};
-    std::array<uint8_t, kWarpSize> sectors_of{};
-    line.lanes = line.atomic_flits = 0;
-    for (uint32_t lane = 0; lane < lanes; ++lane) {
-      const uint64_t address = inst.base + shape.offsets[lane];
-      if (address / kLineBytes != line.line) continue;
-      ++line.lanes;
-      ++lanes_of[packet[lane]];
-      sectors_of[packet[lane]] |= static_cast<uint8_t>(1u << address % kLineBytes / kSectorBytes);
-      line.same_address_lanes = std::max<uint8_t>(line.same_address_lanes, packet[lane] + 1);
-    }
-    for (uint32_t p = 0; p < line.same_address_lanes; ++p) {
-      line.atomic_flits += lanes_of[p] == 1 ? 1 : static_cast<uint8_t>(CountSectors(sectors_of[p]) + 1);
-    }
-  }
+  return SharedPasses(shape.mask & code.address_lanes, shape.offsets.data(), inst.base, code.width_bytes,
+                      merge, minimum);
 }
 
 }  // namespace
 
+uint32_t SharedPassMemo::Passes(const SmInst& code, const DynInst& inst, bool merge, uint32_t* minimum) {
+  const AccessShape& shape = *inst.shape;
+  const uint64_t key = uint64_t{shape.id} | uint64_t{code.width_bytes} << 32 | uint64_t{code.matrices} << 40 |
+                       inst.base % kBankBytes << 48 | uint64_t{merge} << 50;
+  Entry& entry = entries_[shape.id % entries_.size()];
+  if (entry.key != key) {
+    const uint32_t passes = PassesOf(code, inst, merge, minimum);
+    entry = {key, static_cast<uint16_t>(passes), static_cast<uint16_t>(*minimum)};
+  }
+  *minimum = entry.minimum;
+  return entry.passes;
+}
+
 void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel, const LocalWindow& local,
-              CoalescedAccess* out) {
-  out->num_lines = 0;
-  out->num_local_lines = 0;
-  out->shared_passes = 0;
-  out->shared_passes_min = 0;
+              SharedPassMemo* memo, CoalescedAccess* out) {
+  out->Clear();
   SM89_ASSERT(inst.shape != nullptr, "an access without addresses");
   const AccessShape& shape = *inst.shape;
   // Lanes that read one word share its pass; read-modify-writes of one word follow each other.
@@ -187,8 +213,9 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
       out->shared_passes = out->shared_passes_min = 1;  // broadcast or one word a bank
       return;
     }
-    out->shared_passes = SharedPasses(shape.mask & code.address_lanes, shape.offsets.data(), inst.base,
-                                      code.width_bytes, merge, &out->shared_passes_min);
+    uint32_t* const minimum = &out->shared_passes_min;
+    out->shared_passes =
+        memo != nullptr ? memo->Passes(code, inst, merge, minimum) : PassesOf(code, inst, merge, minimum);
     return;
   }
   Merger global({out->lines.data(), &out->num_lines});

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "sim/base/types.h"
 #include "sim/sm/kernel_code.h"
@@ -34,6 +35,10 @@ struct CoalescedAccess {
   std::array<LineAccess, kMaxLinesPerAccess> local_lines;
   uint32_t shared_passes = 0;      // 0: no lane in shared memory
   uint32_t shared_passes_min = 0;  // without bank conflicts
+
+  std::span<const LineAccess> global() const { return std::span(lines).first(num_lines); }
+  std::span<const LineAccess> local() const { return std::span(local_lines).first(num_local_lines); }
+  void Clear() { num_lines = num_local_lines = shared_passes = shared_passes_min = 0; }
 };
 
 // Where this warp's local memory lies: offset o of lane l is at base + (o / 4) * 128 + l * 4 + o % 4.
@@ -45,10 +50,27 @@ struct LocalWindow {
 // 16 MiB is what the hardware's alignment suggests: assumption).
 inline constexpr uint64_t kGenericWindowBytes = uint64_t{16} << 20;
 
+// Passes of shared-memory accesses met before, by the number of their shape. Where a shape begins turns all
+// its words round the banks alike: of the base, only its place within a word counts.
+class SharedPassMemo {
+ public:
+  // As SharedPasses of the lanes that `code` looks at.
+  uint32_t Passes(const SmInst& code, const DynInst& inst, bool merge, uint32_t* minimum);
+
+ private:
+  struct Entry {
+    uint64_t key = ~uint64_t{0};
+    uint16_t passes = 0;
+    uint16_t minimum = 0;
+  };
+  std::array<Entry, 128> entries_;  // by shape number
+};
+
 // Classifies each lane (generic addresses by the kernel's two windows, each on its own), merges sectors,
-// counts shared-memory passes. `inst.shape` must not be null.
+// counts shared-memory passes. `inst.shape` must not be null. All shapes that one `memo` sees
+// are of one source; null: nothing is remembered.
 void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel, const LocalWindow& local,
-              CoalescedAccess* out);
+              SharedPassMemo* memo, CoalescedAccess* out);
 
 // Passes over the 32 banks that the words of the lanes need: 4-byte accesses in one group, 8-byte in two half
 // warps, 16-byte in four quarters; lanes of one word share it if `merge` (not so for atomics).

@@ -8,8 +8,8 @@ InstructionL1::InstructionL1(const FrontEndConfig& config)
     : config_(config), tags_(LruTags::OfSize(config.l1_kib * 1024, config.l1_ways, kCodeLineBytes)) {}
 
 Cycle InstructionL1::Request(uint64_t line, Cycle now, bool demand, SmStats* stats) {
-  const Cycle start = std::max(now, port_free_);
-  port_free_ = start + 1;
+  // An L0 books its prefetches ahead; the cycles in front of them are free.
+  const Cycle start = port_.Take(now, 1).begin;
   if (const Cycle* ready = tags_.Find(line)) return std::max(start, *ready) + config_.l0_miss_cycles;
   ++stats->icache_l1_misses;
   // One line an interval from below; what a warp waits for passes the prefetches that are queued.
@@ -65,10 +65,14 @@ Cycle InstructionL0::TakeHead(Cycle now, const Cycle* present, SmStats* stats) {
   return ready;
 }
 
-// A miss elsewhere: what was prefetched is dropped.
+// A miss elsewhere: what was prefetched is dropped, and neither the line that a warp waits for nor the stream
+// behind it queues up behind the dropped ones (H200: loops longer than the stream, wlat_shared_64).
 Cycle InstructionL0::Restart(uint64_t line, Cycle now, SmStats* stats) {
   ++stats->icache_l0_misses;
-  const Cycle ready = Arrive(l1_->Request(line, now, true, stats));
+  const Cycle interval = config_.l0_fill_interval_cycles;
+  const Cycle ready = demands_.Take(l1_->Request(line, now, true, stats), interval).begin;
+  fill_free_ = ready + interval;
+  prefetch_free_ = std::min(prefetch_free_, now + 1);
   tags_.Insert(line, ready);
   count_ = 0;
   head_line_ = line + 1;

@@ -11,6 +11,7 @@
 #include "sim/base/types.h"
 #include "sim/config/gpu_config.h"
 #include "sim/sm/lru_tags.h"
+#include "sim/sm/timeline.h"
 #include "sim/stats/sim_stats.h"
 
 namespace sm89 {
@@ -29,7 +30,7 @@ class InstructionL1 {
  private:
   FrontEndConfig config_;
   LruTags tags_;
-  Cycle port_free_ = 0;
+  Timeline port_;
   Cycle below_free_ = 0;  // the path to the L2
 };
 
@@ -55,7 +56,8 @@ class InstructionL0 {
   uint32_t head_ = 0;
   uint32_t count_ = 0;
   Cycle prefetch_free_ = 0;
-  Cycle fill_free_ = 0;
+  Cycle fill_free_ = 0;  // the next line of the stream may enter
+  Timeline demands_;     // lines that enter because a warp waits
 };
 
 }  // namespace sm89

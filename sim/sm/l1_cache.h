@@ -21,6 +21,12 @@ class L1Cache {
   // Sectors of the line that are present (0 when it is absent); a present line becomes most recently used.
   uint8_t Touch(uint64_t line);
 
+  // Without making it more recently used.
+  uint8_t Present(uint64_t line) const {
+    const uint32_t index = index_.Find(line);
+    return index == LineMap::kAbsent ? uint8_t{0} : entries_[index].valid;
+  }
+
   struct Evicted {
     uint64_t line = 0;
     uint8_t dirty_mask = 0;  // 0: nothing to write back

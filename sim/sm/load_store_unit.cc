@@ -47,7 +47,8 @@ LoadStoreUnit::LoadStoreUnit(const GpuConfig& config, uint16_t sm)
       tlb_(1, std::max<uint32_t>(config.tlb.entries, 1)),
       queue_size_(config.l1.queue_entries + 1),
       sm_(sm),
-      max_stores_(2 * config.l1.cache.mshr_entries),  // write buffers: assumption
+      room_{Room{config.l1.cache.mshr_entries},
+            Room{2 * config.l1.cache.mshr_entries}},  // buffers: assumption
       cache_(config.l1.cache.sets, config.sm.unified_l1_kib * 1024 / kLineBytes / config.l1.cache.sets),
       fills_(config.l1.cache.mshr_entries + kMaxLinesPerAccess) {
   SM89_ASSERT(config.sm.sub_cores <= address_free_.size(), "at most 8 sub-cores");
@@ -59,12 +60,45 @@ void LoadStoreUnit::Configure(uint32_t l1_kib) {
   tlb_.Clear();
 }
 
-bool LoadStoreUnit::HasRoomFor(const SmInst& code, uint32_t lines) const {
-  if (lines == 0) return true;
-  const bool store = IsAcknowledged(code.mem_op);
-  // An access larger than the whole pool goes alone.
-  if (store) return num_stores_ + lines <= std::max(max_stores_, lines);
-  return num_reads_ + lines <= std::max(config_.cache.mshr_entries, lines);
+uint8_t LoadStoreUnit::Missing(const LineAccess& access) const {
+  uint8_t missing = access.sector_mask & ~cache_.Present(access.line);
+  if (missing == 0) return 0;
+  for (uint32_t out = fills_.Find(access.line); out != kNil; out = outs_[out].next_same_line) {
+    missing &= ~outs_[out].sector_mask;
+  }
+  return missing;
+}
+
+// Nothing for a load's line that hits or joins a fill; a local store's may evict a line that has to be
+// written.
+uint32_t LoadStoreUnit::EntriesNeeded(const SmInst& code, std::span<const LineAccess> global,
+                                      std::span<const LineAccess> local) const {
+  const auto misses = [this](const LineAccess& access) { return Missing(access) != 0; };
+  const auto absent = [this](const LineAccess& access) { return cache_.Present(access.line) == 0; };
+  const auto count = [](std::span<const LineAccess> lines, const auto& needs) {
+    return static_cast<uint32_t>(std::count_if(lines.begin(), lines.end(), needs));
+  };
+  const auto all = static_cast<uint32_t>(global.size());
+  if (IsAcknowledged(code.mem_op)) return all + count(local, absent);
+  if (code.mem_op == MemOp::kAtomic) return all + static_cast<uint32_t>(local.size());
+  return (code.bypass_l1 ? all : count(global, misses)) + count(local, misses);
+}
+
+bool LoadStoreUnit::HasRoomFor(const SmInst& code, const CoalescedAccess& access) const {
+  const Room& room = room_[Index(PoolOf(code.mem_op))];
+  const uint32_t lines = access.num_lines + access.num_local_lines;
+  if (room.taken + room.reserved + lines <= room.entries) return true;
+  const uint32_t needed = EntriesNeeded(code, access.global(), access.local());
+  return needed == 0 || room.Has(needed);
+}
+
+std::optional<uint32_t> LoadStoreUnit::Reserve(const SmInst& code, std::span<const LineAccess> global,
+                                               std::span<const LineAccess> local) {
+  Room& room = room_[Index(PoolOf(code.mem_op))];
+  const uint32_t needed = EntriesNeeded(code, global, local);
+  if (needed != 0 && !room.Has(needed)) return std::nullopt;
+  room.reserved += needed;
+  return needed;
 }
 
 uint32_t LoadStoreUnit::AddressCycles(const SmInst& code) const {
@@ -78,8 +112,7 @@ Cycle LoadStoreUnit::ReservePort(uint32_t sub, Cycle now, const SmInst& code, Cy
   const uint32_t address_cycles = AddressCycles(code);
   const Cycle start = std::max(now + kDispatchCycles, address_free_[sub]);
   address_free_[sub] = start + address_cycles;
-  const Cycle port = std::max(start + address_cycles, port_free_);
-  port_free_ = port + config_.request_interval_cycles;
+  const Cycle port = port_.Take(start + address_cycles, config_.request_interval_cycles).begin;
   *released = port + kPortToRelease + DataReadCycles(code);
   queue_[sub][queue_head_[sub]++ % queue_size_] = *released;
   return port;
@@ -95,16 +128,17 @@ Cycle LoadStoreUnit::Translate(uint64_t line, SmStats* stats) {
   return tlb_config_.miss_cycles;
 }
 
-Cycle LoadStoreUnit::ReserveData(Cycle at, uint32_t cycles) {
-  const Cycle start = std::max(at, data_free_);
-  data_free_ = start + cycles;
-  return start + cycles;
+AccessTicket LoadStoreUnit::IssueMaskedOff(uint32_t sub, Cycle now, const SmInst& code) {
+  AccessTicket ticket;
+  ReservePort(sub, now, code, &ticket.released);
+  ticket.ready = ticket.released;  // assumption: a counter of the result falls with that of the reading
+  return ticket;
 }
 
 AccessTicket LoadStoreUnit::IssueWithoutMemory(uint32_t sub, Cycle now, const SmInst& code) {
   AccessTicket ticket;
   const Cycle port = ReservePort(sub, now, code, &ticket.released);
-  const Cycle start = ReserveData(port, config_.shuffle_interval_cycles) - config_.shuffle_interval_cycles;
+  const Cycle start = ReserveData(port, config_.shuffle_interval_cycles);
   const Cycle unloaded = UnloadedPort(code);
   const Cycle lane = code.register_lane ? config_.shuffle_register_cycles : 0;
   ticket.ready = start + std::max<Cycle>(config_.shuffle_latency_cycles, unloaded) - unloaded + lane;
@@ -194,7 +228,7 @@ uint32_t LoadStoreUnit::LoadLine(const LineAccess& access, bool local, Cycle sen
   }
   outs_[out].owner = tokens_[token].owner;
   AddWaiter(out, token);
-  ++num_reads_;
+  ++room_[Index(RoomPool::kReads)].taken;
   Send(out, {.line = access.line, .sector_mask = missing}, MemRequestKind::kRead, send_at,
        tokens_[token].owner);
   return waits + 1;
@@ -212,7 +246,7 @@ uint32_t LoadStoreUnit::Load(const SmInst& code, const CoalescedAccess& access, 
     const uint32_t out = NewOut();
     outs_[out].kind = OutKind::kDirect;
     AddWaiter(out, token);
-    ++num_reads_;
+    ++room_[Index(RoomPool::kReads)].taken;
     ++waits;
     Send(out, access.lines[i], MemRequestKind::kRead, send_at, tokens_[token].owner);
   }
@@ -226,7 +260,7 @@ void LoadStoreUnit::WriteBack(const L1Cache::Evicted& evicted, Cycle at, const A
   if (evicted.dirty_mask == 0) return;
   const uint32_t out = NewOut();
   outs_[out].kind = OutKind::kStore;
-  ++num_stores_;
+  ++room_[Index(RoomPool::kStores)].taken;
   Send(out, WholeSectors(evicted.line, evicted.dirty_mask), MemRequestKind::kWrite, at, owner);
 }
 
@@ -246,7 +280,7 @@ uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access,
     outs_[out].kind = OutKind::kStore;
     outs_[out].owner = owner;
     outs_[out].acknowledged_by_warp = true;
-    ++num_stores_;
+    ++room_[Index(RoomPool::kStores)].taken;
     Send(out, line, reduction ? MemRequestKind::kReduction : MemRequestKind::kWrite, send_at, owner);
   }
   for (uint32_t i = 0; i < access.num_local_lines; ++i) {
@@ -267,7 +301,7 @@ uint32_t LoadStoreUnit::Atomic(const CoalescedAccess& access, Cycle send_at, uin
     const uint32_t out = NewOut();
     outs_[out].kind = OutKind::kDirect;
     AddWaiter(out, token);
-    ++num_reads_;
+    ++room_[Index(RoomPool::kReads)].taken;
     ++waits;
     Send(out, line, MemRequestKind::kAtomic, send_at, tokens_[token].owner);
   };
@@ -306,7 +340,9 @@ Cycle LoadStoreUnit::HitReady(const SmInst& code, const CoalescedAccess& access,
   }
   if (access.shared_passes != 0 || !global) {
     Cycle extra = SharedCycles(code, access) - std::min<Cycle>(SharedCycles(code, access), words);
-    if (code.mem_op == MemOp::kLoadMatrix) {
+    if (ModifiesMemory(code.mem_op)) {
+      extra += config_.shmem_atomic_latency_cycles;
+    } else if (code.mem_op == MemOp::kLoadMatrix) {
       extra = SharedCycles(code, access) - std::min<Cycle>(SharedCycles(code, access), code.matrices) +
               (code.matrices - std::min<uint32_t>(code.matrices, 1)) * config_.ldsm_matrix_cycles;
     } else if (words > 2) {
@@ -333,7 +369,7 @@ AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, c
   CountShared(access, &owner.stats->l1);
   // L1 and shared memory share one data path, one pass over the banks a cycle.
   const Cycle data_cycles = std::max<Cycle>(GlobalCycles(access) + SharedCycles(code, access), 1);
-  const Cycle data_start = ReserveData(port, data_cycles) - data_cycles;
+  const Cycle data_start = ReserveData(port, data_cycles);
   ticket.ready = HitReady(code, access, data_start);
   if (lines == 0) return ticket;
 
@@ -376,13 +412,12 @@ void LoadStoreUnit::HandleReply(const MemReply& reply, std::vector<Completion>* 
   const uint32_t index = reply.token;
   SM89_ASSERT(index < outs_.size(), "a reply to no request");
   const Out out = outs_[index];
+  Room& room = room_[Index(out.kind == OutKind::kStore ? RoomPool::kStores : RoomPool::kReads)];
+  SM89_ASSERT(room.taken > 0, "a reply that frees nothing");
+  --room.taken;
   if (out.kind == OutKind::kStore) {
-    SM89_ASSERT(num_stores_ > 0, "store count");
-    --num_stores_;
     if (out.acknowledged_by_warp) completions->push_back({out.owner, reply.cycle, true});
   } else {
-    SM89_ASSERT(num_reads_ > 0, "read count");
-    --num_reads_;
     if (out.kind == OutKind::kFill) {
       const uint32_t head = fills_.Find(out.line);
       SM89_ASSERT(head != LineMap::kAbsent, "a fill that is not in the MSHRs");

@@ -3,8 +3,11 @@
 // instruction issues; only what misses waits for a reply.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "sim/base/line_map.h"
@@ -15,6 +18,7 @@
 #include "sim/sm/kernel_code.h"
 #include "sim/sm/l1_cache.h"
 #include "sim/sm/lru_tags.h"
+#include "sim/sm/timeline.h"
 #include "sim/sm/warp.h"
 #include "sim/stats/sim_stats.h"
 
@@ -46,6 +50,11 @@ struct Completion {
   bool store_ack = false;
 };
 
+// What an instruction needs entries of before it can issue.
+enum class RoomPool : uint8_t { kReads, kStores };  // MSHRs, write buffers
+inline constexpr size_t kNumRoomPools = 2;
+constexpr RoomPool PoolOf(MemOp op) { return IsAcknowledged(op) ? RoomPool::kStores : RoomPool::kReads; }
+
 class LoadStoreUnit {
  public:
   LoadStoreUnit(const GpuConfig& config, uint16_t sm);
@@ -55,21 +64,33 @@ class LoadStoreUnit {
 
   // First cycle at which the queue of sub-core `sub` has room for one more instruction.
   Cycle QueueRoom(uint32_t sub) const { return queue_[sub][queue_head_[sub] % queue_size_]; }
-  // False: not before a reply frees MSHRs or write buffers.
-  bool HasRoomFor(const SmInst& code, uint32_t lines) const;
+  // Whether the access finds the entries that it needs; otherwise not before a reply or a Release frees some.
+  bool HasRoomFor(const SmInst& code, const CoalescedAccess& access) const;
+  // Whether it needs any: not when all of it hits or joins fills.
+  bool NeedsRoom(const SmInst& code, const CoalescedAccess& access) const {
+    return EntriesNeeded(code, access.global(), access.local()) != 0;
+  }
+  // Keeps the entries that an access needs as things stand; nothing when there are not so many.
+  std::optional<uint32_t> Reserve(const SmInst& code, std::span<const LineAccess> global,
+                                  std::span<const LineAccess> local);
+  void Release(RoomPool pool, uint32_t entries) { room_[Index(pool)].reserved -= entries; }
 
   // Performs the access. `access` comes from Coalesce.
   AccessTicket Issue(uint32_t sub, Cycle now, const SmInst& code, const CoalescedAccess& access,
                      const AccessOwner& owner);
-  // SHFL and other users of the pipeline without memory, and accesses without an active lane.
+  // SHFL and other users of the pipeline without memory.
   AccessTicket IssueWithoutMemory(uint32_t sub, Cycle now, const SmInst& code);
+  // No active lane: through queue and address unit, then nothing is left to do.
+  AccessTicket IssueMaskedOff(uint32_t sub, Cycle now, const SmInst& code);
 
   // A reply arrived; completions are appended.
   void HandleReply(const MemReply& reply, std::vector<Completion>* completions);
 
   std::vector<MemRequest>& outbox() { return outbox_; }
-  uint32_t pending_reads() const { return num_reads_; }
-  uint32_t pending_stores() const { return num_stores_; }
+  uint32_t pending_reads() const { return room_[Index(RoomPool::kReads)].taken; }
+  uint32_t pending_stores() const { return room_[Index(RoomPool::kStores)].taken; }
+  // Kept for warps that have not issued yet.
+  uint32_t reserved(RoomPool pool) const { return room_[Index(pool)].reserved; }
 
  private:
   static constexpr uint32_t kNil = ~0u;
@@ -84,6 +105,14 @@ class LoadStoreUnit {
     uint32_t token = kNil;
     uint32_t next = kNil;
   };
+  struct Room {
+    uint32_t entries = 0;
+    uint32_t taken = 0;
+    uint32_t reserved = 0;
+
+    // An access larger than the whole pool goes alone.
+    bool Has(uint32_t needed) const { return taken + reserved + needed <= std::max(entries, needed); }
+  };
   enum class OutKind : uint8_t { kFill, kDirect, kStore };
   // One request under way. kFill: an MSHR that fills L1; kDirect: bypassing load or atomic; kStore: an ack.
   struct Out {
@@ -96,6 +125,11 @@ class LoadStoreUnit {
     bool acknowledged_by_warp = false;
   };
 
+  static constexpr size_t Index(RoomPool pool) { return static_cast<size_t>(pool); }
+  // Sectors of a load's line that are neither present nor on their way.
+  uint8_t Missing(const LineAccess& access) const;
+  uint32_t EntriesNeeded(const SmInst& code, std::span<const LineAccess> global,
+                         std::span<const LineAccess> local) const;
   uint32_t AddressCycles(const SmInst& code) const;
   // Address unit, SM port, queue entry. Returns the cycle at the port; *released as in AccessTicket.
   Cycle ReservePort(uint32_t sub, Cycle now, const SmInst& code, Cycle* released);
@@ -103,7 +137,9 @@ class LoadStoreUnit {
   Cycle UnloadedPort(const SmInst& code) const;
   // Cycles of address translation that the request of `line` adds.
   Cycle Translate(uint64_t line, SmStats* stats);
-  Cycle ReserveData(Cycle at, uint32_t cycles);
+  // The data path, from `at` on. Returns the start; where others pass in between, so long before the end as
+  // if none did.
+  Cycle ReserveData(Cycle at, Cycle cycles) { return data_.Take(at, cycles).end - cycles; }
   uint32_t NewOut();
   uint32_t NewToken(const AccessOwner& owner);
   void Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at, const AccessOwner& owner);
@@ -126,15 +162,13 @@ class LoadStoreUnit {
   LruTags tlb_;
   uint32_t queue_size_;  // queue entries and the dispatch latch
   uint16_t sm_;
-  uint32_t max_stores_;
+  std::array<Room, kNumRoomPools> room_;
   L1Cache cache_;
   std::array<Cycle, 8> address_free_{};
   std::array<std::array<Cycle, 17>, 8> queue_{};  // departure of the last entries of each sub-core
   std::array<uint32_t, 8> queue_head_{};
-  Cycle port_free_ = 0;
-  Cycle data_free_ = 0;
-  uint32_t num_reads_ = 0;
-  uint32_t num_stores_ = 0;
+  Timeline port_;
+  Timeline data_;
   LineMap fills_;  // line -> first kFill request of its chain
   std::vector<Out> outs_;
   std::vector<uint32_t> free_outs_;

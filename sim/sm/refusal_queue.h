@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace sm89 {
 
 class RefusalQueue {
  public:
-  bool empty() const { return count_ == 0; }
+  // Refused warps, the first one first.
+  std::span<const uint8_t> order() const { return std::span(order_).first(count_); }
   // The warps that may use the resource now: of `wanting`, when it is `full` none, behind earlier refusals
   // only the first of those. Refuses the others.
   uint32_t Admit(uint32_t wanting, bool full) {

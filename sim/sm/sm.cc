@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "sim/base/assert.h"
 
 namespace sm89 {
@@ -82,8 +84,11 @@ KernelSmStats* Sm::StatsOf(uint32_t kernel) {
 
 void Sm::Launch(CtaLaunch launch) {
   SM89_ASSERT(CanHost(launch.needs), "a CTA that does not fit");
-  if (num_ctas_ == 0 && last_kernel_ != launch.kernel) {
-    // Caches are invalidated between kernels; the carve-out can only change on an empty SM.
+  const bool cached =
+      std::find(cached_kernels_.begin(), cached_kernels_.end(), launch.kernel) != cached_kernels_.end();
+  if (num_ctas_ == 0 && (!cached || carveout_kib_ != launch.needs.carveout_kib)) {
+    // Caches are invalidated between kernels that do not run side by side; the carve-out can only change on
+    // an empty SM.
     carveout_kib_ = launch.needs.carveout_kib;
     lsu_.Configure(config_.sm.unified_l1_kib - carveout_kib_);
     instruction_l1_.Clear();
@@ -92,7 +97,9 @@ void Sm::Launch(CtaLaunch launch) {
       sub.instructions.Clear();
       sub.constants.Clear();
     }
-    last_kernel_ = launch.kernel;
+    cached_kernels_.assign(1, launch.kernel);
+  } else if (!cached) {
+    cached_kernels_.push_back(launch.kernel);
   }
   ++num_ctas_;
   used_threads_ += launch.needs.threads;
@@ -178,16 +185,7 @@ void Sm::StartWarp(uint32_t slot, uint32_t cta, const CtaLaunch& launch, std::un
   SetNext(slot, true);
   // Nothing is in the buffer: the first fetch starts now.
   const Cycle ready = FetchNext(&warp, &subs_[sub], {.start = true}, launch.at);
-  SetState(&warp, WarpState::kNotSelected, launch.at);
-  warp.hold_reason = WarpState::kNoInstruction;
-  warp.hold_until = ready;
-  warp.candidate_since = ready;
-  if (ready > launch.at) {
-    Touch(sub, subs_[sub].scheduler.Sleep(IndexInSub(slot), launch.at, ready));
-  } else {
-    BecomeCandidate(slot, launch.at);
-    Touch(sub, launch.at);
-  }
+  Hold(slot, launch.at, ready, WarpState::kNoInstruction);
 }
 
 void Sm::FinishWarp(uint32_t slot, Cycle now) {
@@ -399,6 +397,7 @@ void Sm::AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const {
 }
 
 void Sm::DropStats(uint32_t kernel) {
+  std::erase(cached_kernels_, kernel);
   stats_.erase(std::remove_if(stats_.begin(), stats_.end(), [&](const auto& s) { return s.first == kernel; }),
                stats_.end());
 }
@@ -428,9 +427,34 @@ std::string Sm::DescribeWarps(uint32_t max_lines) const {
     }
     absl::StrAppend(&text, ")\n");
   }
-  if (lines != 0) {
-    absl::StrAppendFormat(&text, "  SM %d memory pipeline: %d reads, %d stores under way, %d local events\n",
-                          id_, lsu_.pending_reads(), lsu_.pending_stores(), local_events_.size());
+  if (lines != 0 || !launches_.empty()) text += DescribeQueues();
+  return text;
+}
+
+std::string Sm::DescribeQueues() const {
+  std::string text =
+      absl::StrFormat("  SM %d memory pipeline: %d reads, %d stores under way, %d local events\n", id_,
+                      lsu_.pending_reads(), lsu_.pending_stores(), local_events_.size());
+  const auto append = [&](std::string_view what, const auto& slots) {
+    if (slots.empty()) return;
+    absl::StrAppendFormat(&text, "  SM %d %s: warp slots %s\n", id_,
+                          absl::string_view(what.data(), what.size()), absl::StrJoin(slots, " "));
+  };
+  append("waits for MSHRs", room_queues_[static_cast<size_t>(RoomPool::kReads)]);
+  append("waits for write buffers", room_queues_[static_cast<size_t>(RoomPool::kStores)]);
+  for (uint32_t sub = 0; sub < num_sub_cores_; ++sub) {
+    const auto slots = [&](const RefusalQueue& queue) {
+      std::vector<uint32_t> refused;
+      for (const uint8_t warp : queue.order()) refused.push_back(warp * num_sub_cores_ + sub);
+      return refused;
+    };
+    append(absl::StrCat("sub-core ", sub, " memory queue refused"), slots(subs_[sub].memory_refused));
+    append(absl::StrCat("sub-core ", sub, " special function unit refused"), slots(subs_[sub].sfu_refused));
+  }
+  for (const PendingLaunch& pending : launches_) {
+    absl::StrAppendFormat(&text, "  SM %d launch %d CTA (%d,%d,%d) begins at cycle %d\n", id_,
+                          pending.launch.kernel + 1, ctas_[pending.slot].id.x, ctas_[pending.slot].id.y,
+                          ctas_[pending.slot].id.z, pending.launch.at);
   }
   return text;
 }

@@ -100,7 +100,8 @@ class Sm {
   void AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const;
   // The kernel has ended: its statistics here are dropped.
   void DropStats(uint32_t kernel);
-  // One line a resident warp: kernel, CTA, warp, pc, what it waits for, counters and queues.
+  // One line a resident warp: kernel, CTA, warp, pc, what it waits for, counters; then the queues and the
+  // CTAs that have not begun.
   std::string DescribeWarps(uint32_t max_lines) const;
 
  private:
@@ -173,6 +174,8 @@ class Sm {
     bool pending = false;  // a reply tells
   };
 
+  // Everything that holds warps or CTAs back, a line each.
+  std::string DescribeQueues() const;
   uint32_t SubOf(uint32_t slot) const { return slot % num_sub_cores_; }
   uint32_t IndexInSub(uint32_t slot) const { return slot / num_sub_cores_; }
   uint32_t FirstSubCore() const;
@@ -200,6 +203,9 @@ class Sm {
   bool TryIssue(uint32_t slot, Cycle now);
   bool ConstantReady(uint32_t slot, Cycle now);
   bool MemoryHasRoom(uint32_t slot, Cycle now);
+  // MSHRs or write buffers have become free: warps that were refused may issue from `from` on, in the order
+  // of their refusal, each with the entries kept that it needs.
+  void GiveRoom(Cycle from);
   void Issue(uint32_t slot, Cycle now);
   void CountIssue(Warp* warp, uint32_t sub, Cycle now);
   Outcome IssueFixed(uint32_t slot, Cycle now);
@@ -214,6 +220,8 @@ class Sm {
   void Advance(uint32_t slot, Cycle now, Cycle earliest, WarpState reason);
   // Cycle from which the next instruction is in the buffer.
   Cycle FetchNext(Warp* warp, SubCore* sub, const Previous& previous, Cycle now);
+  // The warp issues no more before `until`, which counts as `reason` from `now` on.
+  void Hold(uint32_t slot, Cycle now, Cycle until, WarpState reason);
   // Sleeps until hold_until or blocks, by what the next instruction waits for; it may issue from `from` on.
   void Reschedule(uint32_t slot, Cycle from);
   void Block(uint32_t slot, Blocked why, WarpState state, Cycle now);
@@ -243,12 +251,12 @@ class Sm {
   uint32_t used_threads_ = 0;
   uint32_t used_shmem_bytes_ = 0;
   uint32_t carveout_kib_ = 0;
-  uint32_t last_kernel_ = ~0u;
-  uint32_t first_sub_ = 0;  // steps first in a cycle
+  std::vector<uint32_t> cached_kernels_;  // run indices of CTAs since the caches were emptied
+  uint32_t first_sub_ = 0;                // steps first in a cycle
   uint64_t issued_ = 0;
   uint64_t replies_ = 0;
   absl::Status trace_status_;
-  std::vector<uint32_t> lsu_blocked_;  // warps waiting for MSHRs or store slots
+  std::array<std::deque<uint32_t>, kNumRoomPools> room_queues_;  // refused warps, in the order of refusal
   EventWheel<LocalEvent> local_events_{10};
   std::vector<Completion> completions_;
   std::vector<FinishedCta> finished_;
@@ -256,6 +264,7 @@ class Sm {
   std::vector<std::pair<uint32_t, std::unique_ptr<KernelSmStats>>> stats_;
   std::vector<std::unique_ptr<PcProfile>>* profiles_ = nullptr;
   CoalescedAccess access_;  // of the instruction being tried
+  SharedPassMemo shared_passes_;
 };
 
 }  // namespace sm89

@@ -27,6 +27,11 @@ Cycle EarliestAfter(const ControlBits& bits, Cycle now) {
   return now + bits.stall_cycles;
 }
 
+// Goes to memory with addresses that are known.
+bool AddressesMemory(const Warp& warp) {
+  return warp.next.mask != 0 && warp.next.shape != nullptr && warp.inst().mem_op != MemOp::kShuffle;
+}
+
 }  // namespace
 
 bool Sm::TryIssue(uint32_t slot, Cycle now) {
@@ -54,29 +59,50 @@ bool Sm::ConstantReady(uint32_t slot, Cycle now) {
   }
   // It waits for something else now: others may have the unit that refused it.
   sub.sfu_refused.Remove(IndexInSub(slot));
-  SetState(&warp, WarpState::kNotSelected, now);
-  warp.hold_reason = WarpState::kImcMiss;
-  warp.hold_until = ready;
-  warp.candidate_since = ready;
-  sub.scheduler.Sleep(IndexInSub(slot), now, ready);
+  Hold(slot, now, ready, WarpState::kImcMiss);
   return false;
 }
 
-// Room in the queue has been checked; what misses needs entries of its own.
+// Room in the queue has been checked; what misses needs entries of its own. Who came earlier gets them first.
 bool Sm::MemoryHasRoom(uint32_t slot, Cycle now) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
-  access_.num_lines = access_.num_local_lines = access_.shared_passes = access_.shared_passes_min = 0;
-  if (warp.next.mask == 0 || warp.next.shape == nullptr || inst.mem_op == MemOp::kShuffle) return true;
-  Coalesce(inst, warp.next, *warp.code, warp.local, &access_);
-  const uint32_t lines = access_.num_lines + access_.num_local_lines;
-  if (lsu_.HasRoomFor(inst, lines)) return true;
-  warp.lines_needed = lines;
+  RefusedAccess& refused = warp.refused;
+  if (!AddressesMemory(warp)) {
+    access_.Clear();
+    return true;
+  }
+  const RoomPool pool = PoolOf(inst.mem_op);
+  std::deque<uint32_t>& queue = room_queues_[static_cast<size_t>(pool)];
+  if (refused.waits) {
+    // What was kept for it is given to it; the L1 may have lost a line since.
+    refused.Restore(&access_);
+    lsu_.Release(pool, refused.entries_kept);
+    refused.entries_kept = 0;
+    if (lsu_.HasRoomFor(inst, access_)) return true;
+    queue.push_front(slot);
+  } else {
+    Coalesce(inst, warp.next, *warp.code, warp.local, &shared_passes_, &access_);
+    if (queue.empty() ? lsu_.HasRoomFor(inst, access_) : !lsu_.NeedsRoom(inst, access_)) return true;
+    refused.Keep(access_);
+    queue.push_back(slot);
+  }
   subs_[SubOf(slot)].memory_refused.Remove(IndexInSub(slot));
-  // Not before a reply frees MSHRs or write buffers.
-  lsu_blocked_.push_back(slot);
   Block(slot, Blocked::kLsu, inst.long_latency ? WarpState::kLgThrottle : WarpState::kMioThrottle, now);
   return false;
+}
+
+void Sm::GiveRoom(Cycle from) {
+  for (std::deque<uint32_t>& queue : room_queues_) {
+    for (; !queue.empty(); queue.pop_front()) {
+      const uint32_t slot = queue.front();
+      Warp& warp = warps_[slot];
+      const auto kept = lsu_.Reserve(warp.inst(), warp.refused.global(), warp.refused.local());
+      if (!kept.has_value()) break;
+      warp.refused.entries_kept = *kept;
+      SleepUntil(slot, from, from);
+    }
+  }
 }
 
 // The cycles as a candidate that the issue port or the pipe took away, and those lost to other warps.
@@ -195,7 +221,9 @@ Sm::Outcome Sm::IssueMemory(uint32_t slot, Cycle now) {
   const uint32_t sub_index = SubOf(slot);
   SubCore& sub = subs_[sub_index];
   AccessTicket ticket;
-  if (warp.next.mask == 0 || warp.next.shape == nullptr || inst.mem_op == MemOp::kShuffle) {
+  if (warp.next.mask == 0) {
+    ticket = lsu_.IssueMaskedOff(sub_index, now, inst);
+  } else if (!AddressesMemory(warp)) {
     ticket = lsu_.IssueWithoutMemory(sub_index, now, inst);
   } else {
     AccessOwner owner;
@@ -216,6 +244,10 @@ Sm::Outcome Sm::IssueMemory(uint32_t slot, Cycle now) {
     if (async_copy && !ticket.pending) ticket.ready = ScheduleAsyncCopy(slot, owner.group, ticket.ready);
   }
   sub.memory_queue.OccupyUntil(now, lsu_.QueueRoom(sub_index));
+  if (warp.refused.waits) {
+    warp.refused.waits = false;
+    GiveRoom(now + 1);  // it may have needed less than was kept for it
+  }
   return {ticket.released, ticket.ready, ticket.pending};
 }
 
@@ -223,15 +255,17 @@ void Sm::RaiseCounters(uint32_t slot, const Outcome& outcome, Cycle now) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
   const WarpState reason = inst.long_latency ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
+  // The Control stage raises it a cycle behind the issue: it falls a cycle behind that or later.
+  const Cycle falls = now + 2;
   if (inst.bits.read_counter < kNumDependenceCounters) {
     warp.counters.Raise(inst.bits.read_counter, now, reason);
-    PushCounter(slot, inst.bits.read_counter, std::max(outcome.released, now + 1));
+    PushCounter(slot, inst.bits.read_counter, std::max(outcome.released, falls));
   }
   if (inst.bits.write_counter < kNumDependenceCounters) {
     warp.counters.Raise(inst.bits.write_counter, now, reason);
     // A group's counter falls with the group, a miss's with its reply.
     if (inst.control == ControlOp::kLdgDepbar || outcome.pending) return;
-    PushCounter(slot, inst.bits.write_counter, std::max(outcome.ready, now + 1), inst.result);
+    PushCounter(slot, inst.bits.write_counter, std::max(outcome.ready, falls), inst.result);
   }
 }
 

@@ -80,6 +80,14 @@ void Sm::SleepUntil(uint32_t slot, Cycle from, Cycle wake) {
   Touch(SubOf(slot), subs_[SubOf(slot)].scheduler.Sleep(IndexInSub(slot), from - 1, wake));
 }
 
+void Sm::Hold(uint32_t slot, Cycle now, Cycle until, WarpState reason) {
+  Warp& warp = warps_[slot];
+  SetState(&warp, WarpState::kNotSelected, now);
+  warp.hold_until = until;
+  warp.hold_reason = reason;
+  SleepUntil(slot, now + 1, until);
+}
+
 void Sm::Reschedule(uint32_t slot, Cycle from) {
   Warp& warp = warps_[slot];
   if (warp.at_barrier) return Block(slot, Blocked::kBarrier, WarpState::kBarrier, from);
@@ -106,6 +114,9 @@ void Sm::Reschedule(uint32_t slot, Cycle from) {
   }
   if (const uint8_t pending = warp.counters.Pending(wait, wake); pending != 0) {
     return Block(slot, Blocked::kCounters, warp.counters.Reason(pending), from);
+  }
+  if (const uint8_t full = warp.counters.Full(inst.bits); full != 0) {
+    return Block(slot, Blocked::kCounters, warp.counters.Reason(full), from);
   }
   if (inst.control == ControlOp::kLdgDepbar && !warp.groups.CanClose()) {
     return Block(slot, Blocked::kGroups, WarpState::kLongScoreboard, from);
@@ -154,9 +165,9 @@ void Sm::PushCounter(uint32_t slot, uint32_t counter, Cycle at, const RegRange& 
 
 void Sm::LowerCounter(uint32_t slot, uint32_t counter, Cycle now) {
   Warp& warp = warps_[slot];
-  const bool zero = warp.counters.Lower(counter);
+  const bool opens = warp.counters.Lower(counter);
   if (warp.blocked != Blocked::kCounters) return;
-  if (zero || warp.inst().control == ControlOp::kDepbar) Reschedule(slot, now);
+  if (opens || warp.inst().control == ControlOp::kDepbar) Reschedule(slot, now);
 }
 
 void Sm::Handle(const LocalEvent& event, Cycle now) {
@@ -213,17 +224,7 @@ void Sm::Deliver(const MemReply& reply, Cycle now) {
     }
     if (warp.blocked == Blocked::kDrain) Reschedule(slot, now);
   }
-  // Room in the MSHRs or write buffers: whoever fits tries again, in the order of arrival.
-  std::erase_if(lsu_blocked_, [&](uint32_t slot) {
-    Warp& warp = warps_[slot];
-    if (!lsu_.HasRoomFor(warp.inst(), warp.lines_needed)) return false;
-    warp.blocked = Blocked::kNo;
-    warp.candidate_since = now;
-    SetState(&warp, WarpState::kNotSelected, now);
-    BecomeCandidate(slot, now);
-    Touch(SubOf(slot), now);
-    return true;
-  });
+  GiveRoom(now);
 }
 
 Cycle Sm::ScheduleAsyncCopy(uint32_t slot, uint32_t group, Cycle loaded) {

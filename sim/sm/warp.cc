@@ -16,9 +16,18 @@ void Count(Warp* warp, WarpState state, Cycle cycles) {
 
 bool DependenceCounters::Lower(uint32_t counter) {
   SM89_ASSERT(value_[counter] > 0, "a dependence counter below 0");
-  if (--value_[counter] != 0) return false;
-  nonzero_ &= ~(uint8_t{1} << counter);
-  return true;
+  const uint16_t value = --value_[counter];
+  if (value == kMax - 2) nearly_full_ &= ~Bit(counter);
+  if (value == 0) nonzero_ &= ~Bit(counter);
+  return value == 0 || value >= kMax - 2;
+}
+
+uint8_t DependenceCounters::FullOf(uint8_t raised, bool twice) const {
+  uint8_t full = 0;
+  for (uint32_t counter = 0; counter < kNumDependenceCounters; ++counter) {
+    if ((raised >> counter & 1) != 0 && value_[counter] + (twice ? 2 : 1) > kMax) full |= Bit(counter);
+  }
+  return full;
 }
 
 uint8_t DependenceCounters::PendingBefore(uint8_t pending) const {
@@ -27,6 +36,24 @@ uint8_t DependenceCounters::PendingBefore(uint8_t pending) const {
     if ((pending >> counter & 1) != 0 && value_[counter] > raised_[counter]) seen |= uint8_t{1} << counter;
   }
   return seen;
+}
+
+void RefusedAccess::Keep(const CoalescedAccess& access) {
+  waits = true;
+  num_lines = access.num_lines;
+  shared_passes = access.shared_passes;
+  shared_passes_min = access.shared_passes_min;
+  lines.assign(access.global().begin(), access.global().end());
+  lines.insert(lines.end(), access.local().begin(), access.local().end());
+}
+
+void RefusedAccess::Restore(CoalescedAccess* access) const {
+  access->num_lines = num_lines;
+  access->num_local_lines = static_cast<uint32_t>(lines.size()) - num_lines;
+  access->shared_passes = shared_passes;
+  access->shared_passes_min = shared_passes_min;
+  std::copy(global().begin(), global().end(), access->lines.begin());
+  std::copy(local().begin(), local().end(), access->local_lines.begin());
 }
 
 void AsyncCopyGroups::Close(uint8_t counter) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sim/base/types.h"
@@ -42,12 +43,18 @@ class DependenceCounters {
       raised_.fill(0);
     }
     ++raised_[counter];
-    ++value_[counter];
-    nonzero_ |= uint8_t{1} << counter;
+    nonzero_ |= Bit(counter);
+    if (++value_[counter] >= kMax - 1) nearly_full_ |= Bit(counter);
     reason_[counter] = reason;
   }
-  // True when the counter became 0.
+  // True when the counter became 0, or left its upper end.
   bool Lower(uint32_t counter);
+  // The counters that an instruction with these bits would raise beyond their upper end: it cannot issue yet.
+  uint8_t Full(const ControlBits& bits) const {
+    const uint8_t raised = Bit(bits.write_counter) | Bit(bits.read_counter);
+    return (raised & nearly_full_) == 0 ? uint8_t{0}
+                                        : FullOf(raised, bits.write_counter == bits.read_counter);
+  }
   // Counters of `mask` that are not 0 as a check at `now` sees them.
   uint8_t Pending(uint8_t mask, Cycle now) const {
     const uint8_t pending = mask & nonzero_;
@@ -62,12 +69,21 @@ class DependenceCounters {
   uint32_t raw(uint32_t counter) const { return value_[counter]; }
 
  private:
+  // Their range is 0..63 (core-model 1.1); that an instruction waits for room in it is an assumption. One may
+  // raise a counter twice, for its result and its reading.
+  static constexpr uint16_t kMax = 63;
+
+  static constexpr uint8_t Bit(uint32_t counter) {
+    return counter < kNumDependenceCounters ? static_cast<uint8_t>(1u << counter) : uint8_t{0};
+  }
   uint8_t PendingBefore(uint8_t pending) const;
+  uint8_t FullOf(uint8_t raised, bool twice) const;
 
   std::array<uint16_t, kNumDependenceCounters> value_{};
   std::array<uint8_t, kNumDependenceCounters> raised_{};  // by the instruction issued at raised_at_
   std::array<WarpState, kNumDependenceCounters> reason_{};
   uint8_t nonzero_ = 0;
+  uint8_t nearly_full_ = 0;  // at 62 or 63
   Cycle raised_at_ = kNever - 1;
 };
 
@@ -98,6 +114,21 @@ struct ClockReaders {
   LaneMask lanes = 0;
   uint32_t pc = 0;
   Cycle cycle = 0;  // of its issue: the value that they read
+};
+
+// An access that found no room, so that its lanes are not walked again.
+struct RefusedAccess {
+  bool waits = false;         // from the refusal to its issue
+  uint32_t entries_kept = 0;  // in the load/store unit, once it has been given room
+  uint32_t num_lines = 0;     // of `lines`, the first; the others are local
+  uint32_t shared_passes = 0;
+  uint32_t shared_passes_min = 0;
+  std::vector<LineAccess> lines;
+
+  std::span<const LineAccess> global() const { return std::span(lines).first(num_lines); }
+  std::span<const LineAccess> local() const { return std::span(lines).subspan(num_lines); }
+  void Keep(const CoalescedAccess& access);
+  void Restore(CoalescedAccess* access) const;
 };
 
 inline constexpr uint32_t kMaxIbuffer = 16;  // entries of a warp's instruction buffer
@@ -133,8 +164,8 @@ struct Warp {
   uint32_t pending_events = 0;  // releases and results to come: the warp's slot is not free before
   uint32_t pending_loads = 0;
   uint32_t pending_stores = 0;
-  uint32_t lines_needed = 0;  // Blocked::kLsu
-  bool wait_stores = false;   // MEMBAR: until every store is acknowledged
+  RefusedAccess refused;
+  bool wait_stores = false;  // MEMBAR: until every store is acknowledged
 
   // Instruction supply.
   uint64_t code_line = ~uint64_t{0};           // of the last instruction fetched

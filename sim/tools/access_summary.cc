@@ -28,7 +28,7 @@ AccessSummary SummarizeAccess(const KernelCode& kernel, const DynInst& inst) {
   AccessSummary summary;
   if (inst.shape == nullptr || !HasAddressSpace(code.space)) return summary;
   CoalescedAccess access;
-  Coalesce(code, inst, kernel, LocalWindow{}, &access);
+  Coalesce(code, inst, kernel, LocalWindow{}, nullptr, &access);
   summary.accesses_memory = true;
   summary.global_lines = access.num_lines;
   summary.global_sectors = Sectors(std::span(access.lines).first(access.num_lines));

@@ -173,7 +173,7 @@ TEST(Digest, OfThePresetIsKnown) {
   const auto config = LoadConfig("RTX4090", {}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   // Changes with every default, setting and name: results cached under the old value are then not used.
-  EXPECT_EQ(config->digest, "1b1b505f091b9b69d88f1c5f624b807a8b2cd3c8ed46380489bbbdb1c1ad3664");
+  EXPECT_EQ(config->digest, "968478c90a2488456bbb8dba8009d23591f92eb08e8f8d810d51605103cfd02c");
 }
 
 TEST(Digest, DependsOnValuesOnly) {

@@ -36,7 +36,7 @@ CoalescedAccess Coalesced(Access a, MemSpace space, uint8_t width, const KernelC
   code.width_bytes = width;
   a.inst.shape = &a.shape;
   CoalescedAccess out;
-  Coalesce(code, a.inst, kernel, {0x1000'0000'0000}, &out);
+  Coalesce(code, a.inst, kernel, {0x1000'0000'0000}, nullptr, &out);
   return out;
 }
 
@@ -159,7 +159,7 @@ TEST(CoalescerTest, MatrixLoadsCountTheRowsOfTheirFirstLanes) {
       Access a = Strided(~0u, 0, stride);
       a.inst.shape = &a.shape;
       CoalescedAccess out;
-      Coalesce(code, a.inst, {}, {}, &out);
+      Coalesce(code, a.inst, {}, {}, nullptr, &out);
       EXPECT_EQ(out.shared_passes, passes * matrices) << "x" << matrices << " stride " << stride;
     }
   }
@@ -253,6 +253,36 @@ TEST(CoalescerTest, ShortCutsForStridesChangeNothing) {
     ExpectSameLines(a, Coalesced(slow, space, width, {}, op),
                     "width " + std::to_string(width) + " stride " + std::to_string(stride) + " mask " +
                         std::to_string(mask) + " space " + std::to_string(static_cast<int>(space)));
+  }
+}
+
+TEST(SharedPassMemoTest, GivesWhatACountGives) {
+  SharedPassMemo memo;
+  SmInst code;
+  code.unit = ExecUnit::kMem;
+  code.space = MemSpace::kShared;
+  uint32_t id = 0;
+  for (const uint64_t stride : {4u, 8u, 12u, 36u, 64u, 128u, 132u}) {
+    const Access access = Strided(~0u, 0, stride);
+    AccessShape shape = access.shape;
+    shape.id = id++;
+    for (const uint32_t width : {1u, 4u, 8u, 16u}) {
+      for (const bool merge : {false, true}) {
+        for (const uint64_t base : {0u, 1u, 4u, 6u, 124u, 1020u, 4u, 0u}) {
+          code.width_bytes = static_cast<uint8_t>(width);
+          DynInst inst = access.inst;
+          inst.shape = &shape;
+          inst.base = base;
+          uint32_t minimum = 0;
+          uint32_t remembered = 0;
+          const uint32_t counted =
+              SharedPasses(shape.mask, shape.offsets.data(), base, width, merge, &minimum);
+          EXPECT_EQ(memo.Passes(code, inst, merge, &remembered), counted)
+              << stride << ' ' << width << ' ' << base;
+          EXPECT_EQ(remembered, minimum);
+        }
+      }
+    }
   }
 }
 

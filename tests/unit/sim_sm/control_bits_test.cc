@@ -84,6 +84,18 @@ TEST(DependenceCounter, CountsProducersUpToSixtyThree) {
   }
 }
 
+TEST(DependenceCounter, WhoWouldRaiseItBeyondSixtyThreeWaits) {
+  // The first result comes in cycle 502.
+  const Cycles issued = IssueCycles(Repeat(Producer(500, 3), 65));
+  EXPECT_EQ(issued[62], 2u + 62);
+  EXPECT_EQ(issued[63], 2u + 500);
+  EXPECT_EQ(issued[64], 2u + 501) << "the second one's";
+  const Program others = Repeat(Producer(500, 3), 63) + Program{Producer(10, 2)};
+  EXPECT_EQ(IssueCycles(others).back(), 2u + 63) << "another counter";
+  const Program twice = Repeat(Producer(500, 3), 62) + Program{Producer(10, 3).Read(3)};
+  EXPECT_EQ(IssueCycles(twice).back(), 2u + 500) << "its result and its reading";
+}
+
 TEST(DependenceCounter, ResultsMayComeInAnyOrder) {
   EXPECT_EQ(Span({Producer(100, 0), Producer(10, 0).Stall(2), Nop().Wait(0b1)}), 100u);
   EXPECT_EQ(Span({Producer(10, 0), Producer(100, 0).Stall(2), Nop().Wait(0b1)}), 101u);
@@ -121,6 +133,12 @@ TEST(Depbar, EveryListedCounterMustBeZeroToo) {
 TEST(Depbar, NeedsAStallOfTwoBehindTheLastProducer) {
   EXPECT_EQ(Span({Producer(50, 0), Depbar(0, 0)}), 1u) << "not yet counted";
   EXPECT_EQ(Span({Producer(50, 0).Stall(2), Depbar(0, 0)}), 50u);
+}
+
+TEST(Depbar, AnInstructionOfOneCycleInFrontDoesNotHideOlderOnes) {
+  EXPECT_EQ(Span({Producer(50, 0), Producer(1, 0), Depbar(0, 0)}), 50u);
+  EXPECT_EQ(Span({Producer(1, 0), Depbar(0, 0)}), 1u);
+  EXPECT_EQ(Span({Producer(1, 0).Stall(2), Depbar(0, 0)}), 2u);
 }
 
 // LDGSTS of two lines, each its own group.

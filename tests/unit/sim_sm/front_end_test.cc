@@ -101,6 +101,28 @@ TEST(StreamBuffer, HitsAtItsHeadAndIsDroppedByAnotherStream) {
   EXPECT_EQ(stats.icache_prefetch_hits, 0u) << "line 1 was dropped for the lines behind line 100";
 }
 
+TEST(StreamBuffer, ALineThatAWarpWaitsForPassesTheDroppedStream) {
+  // A line enters the L0 every 20 cycles: those behind line 0 are still coming when the warp jumps.
+  GpuConfig config = WithCaches(8);
+  config.front.l0_fill_interval_cycles = 20;
+  const Cycles issued = WithWarmL1({Nop(), Nop().At(100 * 128)}, config);
+  EXPECT_EQ(issued, (Cycles{78 + 2, 78 + 2 + 10 + 78}));
+}
+
+TEST(StreamBuffer, SoDoesTheStreamBehindIt) {
+  // Two warps of sub-core 1: the stream behind cold line 0 would ask for its lines when line 0 has come, 240
+  // cycles later; the other warp's lines are in the L1.
+  SmLab lab(WithCaches(8));
+  Program straight = Repeat(Nop(), 2 * kLine);
+  straight.front().At(200 * 128);
+  lab.Launch({straight});
+  lab.LaunchInOneSubCore({{Nop()}, straight}, 100'000);
+  lab.Run();
+  Cycles issued = lab.Issued(4, 1);
+  EXPECT_EQ(issued.front(), 100'000u + 1 + 78 + 2) << "a cycle behind the other request";
+  EXPECT_EQ(Gaps(issued), Cycles(2 * kLine - 1, 1));
+}
+
 TEST(InstructionCache, EachSubCoreHasItsL0AndTheSmOneL1) {
   SmLab lab(WithCaches());
   lab.Launch(std::vector<Program>(4, Repeat(Nop(), kLine)));
@@ -121,6 +143,21 @@ TEST(InstructionCache, AnotherKernelFindsItEmpty) {
   lab.Launch({{Nop()}}, start, 1);
   lab.Run();
   EXPECT_EQ(lab.Issued(0, 2), Cycles{start + 2}) << "the same kernel's code is there";
+}
+
+TEST(InstructionCache, KernelsThatRanSideBySideFindTheirCode) {
+  SmLab lab(WithCaches());
+  lab.Launch({{Nop()}}, 0, 0);
+  lab.Launch({{Nop()}}, 0, 1);  // sub-core 1
+  lab.Run();
+  const Cycle first = lab.now();
+  lab.Launch({{Nop()}}, first, 1);
+  lab.Run();
+  EXPECT_EQ(lab.Issued(0, 2), Cycles{first + 78 + 2}) << "sub-core 0: from the L1";
+  const Cycle second = lab.now();
+  lab.Launch({{Nop()}}, second, 0);
+  lab.Run();
+  EXPECT_EQ(lab.Issued(0, 3), Cycles{second + 2});
 }
 
 // Statistics of two rounds through one instruction in each of `lines` lines.

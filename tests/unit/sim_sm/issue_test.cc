@@ -135,6 +135,18 @@ TEST(Pipes, APipeIsOneForAllWarpsOfASubCoreAndOneInEachSubCore) {
   }
 }
 
+TEST(Pipes, AWarpThatWaitsForItsConstantGivesUpItsPlaceAtTheSpecialFunctionUnit) {
+  // Both old warps are refused while the young one's MUFU occupies the unit. The first of them then misses
+  // its constant, for 79 cycles; the second one issues in the next.
+  const Inst mufu = Variable(Pipe::kSfu, 18, 8);
+  SmLab lab;
+  lab.LaunchInOneSubCore({{Inst(mufu).Constant(0)}, {mufu}, {mufu}});
+  lab.Run();
+  EXPECT_EQ(lab.IssuedInOneSubCore(2), Cycles{2});
+  EXPECT_EQ(lab.IssuedInOneSubCore(1), Cycles{11});
+  EXPECT_EQ(lab.IssuedInOneSubCore(0), Cycles{10 + 79});
+}
+
 // Issue cycles of `each` FP64 instructions in each sub-core, over all sub-cores.
 Cycles Fp64Issues(bool shared, uint32_t interval, size_t each) {
   GpuConfig config = LabConfig();

@@ -93,6 +93,37 @@ TEST(MemoryCadence, AFullQueueStarvesNoWarp) {
   EXPECT_GE(first, last * 9 / 10);
 }
 
+// Five loads of sub-core 0 from cycle 2 on, whose address unit hands one to the port every four cycles (8,
+// 12, 16 ...), and beside them `other` in sub-core 1. The issue cycles of `other`.
+Cycles BesideABacklog(const Program& other) {
+  SmLab lab(A6000());
+  lab.Launch({Repeat(Ldg(), 5), other});
+  lab.Run();
+  return lab.Issued(1);
+}
+
+TEST(MemoryPort, ABacklogOfOneSubCoreLeavesTheCyclesInBetweenToTheOthers) {
+  // Issued in cycle 4, at the port in cycle 10: as long as alone.
+  const Cycles issued =
+      BesideABacklog(Repeat(Nop(), 2) + Program{Ldg(4, kGlobal + 4096).Read(0).Stall(2), Nop().Wait(1)});
+  EXPECT_EQ(issued, (Cycles{2, 3, 4, 4 + 11}));
+}
+
+TEST(MemoryPort, SoDoesTheDataPath) {
+  // Issued in cycle 5, at the port in cycle 10 and not 9, where the first load is.
+  const Cycles issued = BesideABacklog(Repeat(Nop(), 3) + Program{Lds().Write(0).Stall(2), Nop().Wait(1)});
+  EXPECT_EQ(issued.back(), 5u + 24 + 1);
+}
+
+TEST(MemoryPort, NoCycleIsLostBetweenTheLoadsOfTheBacklog) {
+  // Shared loads issued in cycles 7 to 9 come to the port in cycles 11, 13 and 15. The backlog leaves two
+  // cycles of four, enough for one load each: 10 (passed when the first comes), 14, 18 and 22, begun at 11,
+  // 15 and 19.
+  const Cycles issued =
+      BesideABacklog(Repeat(Nop(), 5) + Program{Lds(), Lds(), Lds().Read(0).Stall(2), Nop().Wait(1)});
+  EXPECT_EQ(issued.back(), 19u + 5);
+}
+
 // Cycles from the issue to that of an instruction that waits for its read counter.
 Cycle War(const Inst& inst) { return Span({Inst(inst).Read(0).Stall(2), Nop().Wait(1)}, A6000()); }
 // To that of one that waits for its write counter, data in the L1.
@@ -209,8 +240,8 @@ TEST(SharedMemory, MatrixLoadsTakeAPassAMatrix) {
     return inst;
   };
   EXPECT_EQ(Raw(ldsm(1)), 24u);
-  EXPECT_EQ(Raw(ldsm(2)), 25u);
-  EXPECT_EQ(Raw(ldsm(4)), 27u);
+  EXPECT_EQ(Raw(ldsm(2)), 24u + 2) << "two cycles a further matrix";
+  EXPECT_EQ(Raw(ldsm(4)), 24u + 6);
   Inst conflict = ldsm(1);
   conflict.addresses = Strided(0, 128);  // eight rows in the same four banks
   EXPECT_EQ(Raw(conflict), 24u + 7);
@@ -223,7 +254,7 @@ TEST(SharedMemory, AtomicsOnOneWordGoOneLaneAfterTheOther) {
     atomic.mask = lanes == 32 ? ~0u : (1u << lanes) - 1;
     atomic.addresses = Strided(64, 0, lanes);
     // The first pass is in the latency.
-    EXPECT_EQ(Raw(atomic), 24u + lanes * round - 1) << lanes;
+    EXPECT_EQ(Raw(atomic), 24u + 6 + lanes * round - 1) << lanes;
   }
 }
 
@@ -333,6 +364,89 @@ TEST(Mshr, ALoadOfMoreLinesThanThereAreGoesAlone) {
   EXPECT_EQ(lab.requests().size(), 33u);
 }
 
+GpuConfig WithMshrs(uint32_t entries) {
+  GpuConfig config = A6000();
+  config.l1.cache.mshr_entries = entries;
+  return config;
+}
+
+TEST(Mshr, WhatHitsOrJoinsAFillNeedsNone) {
+  SmLab lab(WithMshrs(1));
+  lab.set_reply_latency(20);
+  lab.ReplyAt(kGlobal + 4096, 900);
+  Inst both = Ldg();
+  both.addresses = Strided(kGlobal + 64, 4, 16);
+  const std::vector<uint64_t> rest = Strided(kGlobal + 4096, 4, 16);
+  both.addresses.insert(both.addresses.end(), rest.begin(), rest.end());
+  lab.Launch({Warm() +
+              Program{Ldg(4, kGlobal + 4096), Ldg(), Ldg(4, kGlobal + 4096), both, Ldg(4, kGlobal + 8192)}});
+  lab.Run();
+  const Cycles issued = lab.Issued();
+  EXPECT_EQ(Gaps({issued.begin() + 2, issued.end() - 1}), Cycles(3, 1)) << "a hit, a joiner, one of both";
+  EXPECT_EQ(issued.back(), 900u) << "a miss";
+}
+
+TEST(Stores, ALocalOneThatHitsNeedsNoBuffer) {
+  GpuConfig config = WithMshrs(1);  // two write buffers
+  SmLab lab(config);
+  lab.set_reply_latency(SmLab::kNoReply);
+  const Inst local = Memory(MemOp::kStore, MemSpace::kLocal, 4, 64);
+  Inst uniform = local;
+  uniform.addresses = Strided(64, 0);
+  lab.Launch({{uniform, Stg(4, kGlobal), Stg(4, kGlobal + 128), uniform}});
+  lab.Run(1000);
+  EXPECT_EQ(lab.Issued(), (Cycles{2, 3, 4, 5}));
+}
+
+TEST(Mshr, RoomGoesToTheRefusedInTheOrderOfTheirRefusal) {
+  // Sub-cores 3 and 1 are refused in cycles 2 and 3; sub-core 1 steps first.
+  SmLab lab(WithMshrs(1));
+  lab.set_reply_latency(200);
+  lab.ReplyAt(kGlobal, 500);
+  lab.Launch({{Ldg()}, {Nop(), Ldg(4, kGlobal + 4096)}, {}, {Ldg(4, kGlobal + 8192)}});
+  lab.Run();
+  EXPECT_EQ(lab.Issued(3), (Cycles{500}));
+  EXPECT_EQ(lab.Issued(1), (Cycles{2, lab.requests()[1].cycle + 200}));
+}
+
+TEST(Mshr, ALargeAccessIsNotPassedBySmallOnes) {
+  SmLab lab(WithMshrs(4));
+  Inst four = Ldg();
+  four.addresses.clear();
+  for (uint64_t lane = 0; lane < 32; ++lane) four.addresses.push_back(kGlobal + lane % 4 * 128);
+  Inst three = Ldg();
+  three.addresses.clear();
+  for (uint64_t lane = 0; lane < 32; ++lane) three.addresses.push_back(kGlobal + 4096 + lane % 3 * 128);
+  for (uint64_t line = 0; line < 4; ++line) lab.ReplyAt(kGlobal + line * 128, 500 + 100 * line);
+  lab.Launch({{four}, {three}, {Nop(), Ldg(4, kGlobal + 8192)}});
+  lab.Run();
+  EXPECT_EQ(lab.Issued(1), (Cycles{700})) << "three are free";
+  EXPECT_EQ(lab.Issued(2), (Cycles{2, 800}));
+}
+
+TEST(Mshr, ARefusedLoadThatCanJoinAFillDoesSoAtOnce) {
+  SmLab lab(WithMshrs(1));
+  lab.ReplyAt(kGlobal, 500);
+  lab.ReplyAt(kGlobal + 4096, 900);
+  lab.Launch({{Ldg()}, {Ldg(4, kGlobal + 4096)}, {Ldg(4, kGlobal + 4096)}});
+  lab.Run();
+  EXPECT_EQ(lab.Issued(1), (Cycles{500}));
+  EXPECT_EQ(lab.Issued(2), (Cycles{501})) << "the cycle behind the load that fetches the line";
+  EXPECT_EQ(lab.requests().size(), 2u);
+}
+
+TEST(Mshr, ARefusedAccessDoesNotHoldBackThoseBehindItAtTheQueue) {
+  // Sub-core 0's queue is full until cycle 13. The load that is admitted then finds no MSHR; the shared load
+  // that was refused behind it goes in the cycle after.
+  SmLab lab(WithMshrs(1));
+  lab.ReplyAt(kGlobal, 900);
+  lab.LaunchInOneSubCore({{Ldg(4, kGlobal + 4096)}, {Lds()}, Program{Ldg()} + Repeat(Lds(), 4)});
+  lab.Run();
+  EXPECT_EQ(lab.IssuedInOneSubCore(2), (Cycles{2, 3, 4, 5, 6}));
+  EXPECT_EQ(lab.IssuedInOneSubCore(1), (Cycles{14}));
+  EXPECT_EQ(lab.IssuedInOneSubCore(0), (Cycles{900}));
+}
+
 TEST(Stores, WaitForAFreeBufferAndNotForTheirAcknowledgement) {
   GpuConfig config = A6000();
   config.l1.cache.mshr_entries = 2;  // twice as many store buffers
@@ -410,6 +524,17 @@ TEST(MaskedOff, AnAccessWithoutLanesTakesASlotAndMakesNoRequest) {
   EXPECT_TRUE(lab.requests().empty());
   EXPECT_EQ(lab.AllStats(lab.now()).l1.requests, 0u);
   EXPECT_EQ(lab.Stats().masked_off_instructions, 1u);
+}
+
+TEST(MaskedOff, ItPassesTheAddressUnitAndTakesNothingOfTheDataPath) {
+  GpuConfig config = A6000();
+  config.l1.shuffle_interval_cycles = 8;
+  Inst off = Ldg();
+  off.mask = 0;
+  off.addresses.clear();
+  const Cycles issued = IssueCycles(Repeat(off, 40), config);
+  EXPECT_EQ(issued[35] - issued[15], 20u * 4);
+  EXPECT_EQ(Span({Inst(off).Write(0).Stall(2), Nop().Wait(1)}, config), 11u) << "its sources have been read";
 }
 
 }  // namespace

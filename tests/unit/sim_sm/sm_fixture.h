@@ -216,7 +216,9 @@ inline GpuConfig ModelConfig() {
   l1.uniform_address_cycles = l1.shmem_address_cycles = 2;
   l1.fill_cycles = 12;
   l1.wide_load_cycles = 2;
-  l1.shmem_wide_load_cycles = l1.ldsm_matrix_cycles = 1;
+  l1.shmem_wide_load_cycles = 1;
+  l1.ldsm_matrix_cycles = 2;
+  l1.shmem_atomic_latency_cycles = 6;
   l1.shuffle_interval_cycles = 2;
   l1.barrier_cycles = 12;
   l1.barrier_arrival_cycles = 2;
@@ -409,7 +411,7 @@ class SmLab {
     at = std::max(at, now_);
     const auto behind = std::upper_bound(inbox_.begin(), inbox_.end(), at,
                                          [](Cycle cycle, const MemReply& r) { return cycle < r.cycle; });
-    inbox_.insert(behind, {at, request.token, request.kind == MemRequestKind::kRead});
+    inbox_.insert(behind, {at, request.token});
   }
 
   GpuConfig config_;

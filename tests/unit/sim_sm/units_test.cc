@@ -1,10 +1,14 @@
 // Scheduler, execution units, L1 tags, async-copy groups: each alone, cycle by cycle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "sim/sm/exec_units.h"
 #include "sim/sm/kernel_code.h"
 #include "sim/sm/l1_cache.h"
 #include "sim/sm/refusal_queue.h"
+#include "sim/sm/timeline.h"
 #include "sim/sm/warp.h"
 #include "sim/sm/warp_scheduler.h"
 
@@ -197,7 +201,7 @@ TEST(RefusalQueueTest, ServesInTheOrderOfRefusal) {
   EXPECT_EQ(queue.Admit(0b0101, false), 0b0100u) << "and 2, which came again behind 1";
   queue.Remove(2);
   queue.Remove(0);
-  EXPECT_TRUE(queue.empty());
+  EXPECT_TRUE(queue.order().empty());
 }
 
 TEST(L1CacheTest, EvictsTheLeastRecentlyUsedAndReportsDirtySectors) {
@@ -277,7 +281,7 @@ TEST(DependenceCountersTest, ARaiseIsSeenFromTheSecondCycleOn) {
   EXPECT_EQ(counters.Pending(0b100, 105), 0b100) << "the first producer is seen";
   EXPECT_EQ(counters.Value(2, 105), 1u);
   EXPECT_FALSE(counters.Lower(2));
-  EXPECT_TRUE(counters.Lower(2));
+  EXPECT_TRUE(counters.Lower(2)) << "0";
   EXPECT_EQ(counters.Pending(0b111111, 200), 0);
 }
 
@@ -289,8 +293,58 @@ TEST(DependenceCountersTest, OneInstructionRaisesTwoAndSixtyThreeFit) {
   EXPECT_EQ(counters.Pending(0b100001, 12), 0b100001);
   EXPECT_EQ(counters.Reason(0b100000), WarpState::kLongScoreboard);
   for (Cycle c = 20; counters.Value(5, c + 2) < 63; ++c) counters.Raise(5, c, WarpState::kLongScoreboard);
-  for (int i = 0; i < 62; ++i) EXPECT_FALSE(counters.Lower(5));
+  ControlBits bits;
+  bits.write_counter = 5;
+  EXPECT_EQ(counters.Full(bits), 0b100000);
+  EXPECT_TRUE(counters.Lower(5)) << "one more may raise it";
+  EXPECT_EQ(counters.Full(bits), 0);
+  bits.read_counter = 5;
+  EXPECT_EQ(counters.Full(bits), 0b100000) << "by two at once";
   EXPECT_TRUE(counters.Lower(5));
+  EXPECT_EQ(counters.Full(bits), 0);
+  for (int i = 0; i < 60; ++i) EXPECT_FALSE(counters.Lower(5));
+  EXPECT_TRUE(counters.Lower(5)) << "0";
+}
+
+TEST(TimelineTest, TakesTheFirstFreeCycles) {
+  Timeline t;
+  const auto take = [&](Cycle at, Cycle cycles) {
+    const Timeline::Booking booking = t.Take(at, cycles);
+    return std::pair(booking.begin, booking.end);
+  };
+  using Range = std::pair<Cycle, Cycle>;
+  EXPECT_EQ(take(10, 2), Range(10, 12));
+  EXPECT_EQ(take(10, 2), Range(12, 14));
+  EXPECT_EQ(take(20, 3), Range(20, 23)) << "14 to 19 stay free";
+  EXPECT_EQ(take(11, 3), Range(14, 17));
+  EXPECT_EQ(take(0, 4), Range(0, 4)) << "so do those in front";
+  EXPECT_EQ(take(13, 4), Range(17, 24)) << "17 to 19, then 23";
+  EXPECT_EQ(take(5, 1), Range(5, 6));
+  EXPECT_EQ(take(4, 6), Range(4, 25)) << "4, 6 to 9, 24";
+  EXPECT_EQ(take(0, 1), Range(25, 26));
+}
+
+// Against a table of cycles, whatever is asked within the queues' reach.
+TEST(TimelineTest, BooksNoCycleTwiceAndLeavesNoneThatWouldDo) {
+  Timeline t;
+  std::vector<bool> taken(60'000, false);
+  uint64_t random = 12345;
+  for (Cycle now = 0; now < 30'000; now += random >> 60) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    const Cycle at = now + (random >> 33) % 60;
+    const Cycle cycles = 1 + (random >> 50) % 6;
+    Cycle first = kNever;
+    Cycle end = at;
+    for (Cycle left = cycles; left != 0; ++end) {
+      if (taken[end]) continue;
+      taken[end] = true;
+      first = std::min(first, end);
+      --left;
+    }
+    const Timeline::Booking booking = t.Take(at, cycles);
+    ASSERT_EQ(booking.begin, first) << now;
+    ASSERT_EQ(booking.end, end) << now;
+  }
 }
 
 }  // namespace

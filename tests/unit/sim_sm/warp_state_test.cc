@@ -382,5 +382,29 @@ TEST_P(RandomTest, NorDoesARunInOneGo) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTest, ::testing::Range<uint64_t>(1, 25));
 
+TEST(DescribeWarps, NamesWhoWaitsForWhat) {
+  GpuConfig config = LabConfig();
+  config.l1.cache.mshr_entries = 1;
+  SmLab lab(config);
+  lab.set_reply_latency(SmLab::kNoReply);
+  const Program stores = {Stg(4, kGlobal), Stg(4, kGlobal + 128), Stg(4, kGlobal + 256)};
+  lab.Launch({{Ldg()},
+              {Ldg(4, kGlobal + 4096)},
+              stores,
+              {Variable(Pipe::kSfu, 18, 5000)},
+              {},
+              {},
+              {},
+              {Variable(Pipe::kSfu, 18, 5000)}});
+  lab.Launch({{Nop()}}, 9000);
+  lab.Run(100);
+  const std::string text = lab.sm().DescribeWarps(20);
+  EXPECT_NE(text.find("SM 0 waits for MSHRs: warp slots 1\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("SM 0 waits for write buffers: warp slots 2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("SM 0 sub-core 3 special function unit refused: warp slots 3\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("SM 0 launch 1 CTA (0,0,0) begins at cycle 9000\n"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace sm89
