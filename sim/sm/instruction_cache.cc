@@ -66,7 +66,7 @@ Cycle InstructionL0::TakeHead(Cycle now, const Cycle* present, SmStats* stats) {
 }
 
 // A miss elsewhere: what was prefetched is dropped, and neither the line that a warp waits for nor the stream
-// behind it queues up behind the dropped ones (H200: loops longer than the stream, wlat_shared_64).
+// behind it queues up behind the dropped ones.
 Cycle InstructionL0::Restart(uint64_t line, Cycle now, SmStats* stats) {
   ++stats->icache_l0_misses;
   const Cycle interval = config_.l0_fill_interval_cycles;
