@@ -172,14 +172,16 @@ IssuePipe IssuePipeOf(const DecodedInst& inst) {
   }
 }
 
-int SpacingCycles(const DecodedInst& inst) {
+int SpacingCycles(const DecodedInst& inst, uint32_t binary_version) {
+  const bool sm90 = binary_version >= 90;
   switch (IssuePipeOf(inst)) {
     case IssuePipe::kNone:
       return 1;
     case IssuePipe::kInt:
     case IssuePipe::kHalf:
-    case IssuePipe::kUniform:
       return 2;
+    case IssuePipe::kUniform:
+      return sm90 && inst.dep == DepClass::kUniformLoad ? 1 : 2;
     case IssuePipe::kImad:
       return inst.dep == DepClass::kImadWide ? 4 : 2;
     case IssuePipe::kFp64:
@@ -189,7 +191,8 @@ int SpacingCycles(const DecodedInst& inst) {
     case IssuePipe::kSfu:
       return 8;
     case IssuePipe::kTensor:
-      return inst.dep == DepClass::kMmaLong ? 8 : 4;
+      if (inst.dep != DepClass::kMmaLong) return 4;
+      return sm90 && !inst.tensor.sparse ? 6 : 8;
   }
   return 1;
 }

@@ -32,8 +32,9 @@ int OverwriteCycles(const DecodedInst& first, const DecodedInst& second, RegFile
 enum class IssuePipe : uint8_t { kNone, kInt, kImad, kHalf, kFp64, kSfu, kTensor, kMio, kUniform };
 inline constexpr int kNumIssuePipes = 9;
 IssuePipe IssuePipeOf(const DecodedInst& inst);
-// From `inst` to the next one of its pipe.
-int SpacingCycles(const DecodedInst& inst);
+// From `inst` to the next one of its pipe, in code of sm_`binary_version`. sm_90: 39,000 instructions of the
+// same compiler, in which sm_89's distances of dependences hold.
+int SpacingCycles(const DecodedInst& inst, uint32_t binary_version);
 
 // Least stall count of `inst` with `next` behind it (null at the end of the code).
 int MinStallCycles(const DecodedInst& inst, const DecodedInst* next);

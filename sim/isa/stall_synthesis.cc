@@ -151,7 +151,7 @@ class StallSynthesis {
       const int last = last_of_pipe[static_cast<size_t>(pipe)];
       if (last < 0) return entry_pipes[static_cast<size_t>(pipe)];
       return times[static_cast<size_t>(last)] +
-             SpacingCycles(*nodes_[block.begin + static_cast<uint32_t>(last)].inst);
+             SpacingCycles(*nodes_[block.begin + static_cast<uint32_t>(last)].inst, graph_.binary_version);
     };
     for (uint32_t n = block.begin; n < block.end; ++n) {
       times.push_back(n == block.begin ? 0 : times.back() + CyclesOf(n - 1));

@@ -89,6 +89,19 @@ TEST(Stalls, ALongLatencyIsHeldInFrontOfItsReader) {
   EXPECT_TRUE(bits[1].yield) << "a stall above 11 needs the hint";
 }
 
+TEST(Stalls, TensorPipesOfSm90AreSpacedCloser) {
+  const auto stalls = [](uint32_t binary_version) {
+    CodeFlow flow;
+    flow.binary_version = binary_version;
+    return Stalls(
+        Synthesise({Inst("HMMA.16816.F32", {8}, {4, 16, 8}), Inst("HMMA.16816.F32", {20}, {4, 16, 20}),
+                    Inst("HMMA.1688.F32", {24}, {4, 16, 24}), Inst("HMMA.1688.F32", {28}, {4, 16, 28})},
+                   flow));
+  };
+  EXPECT_EQ(stalls(89), "8 8 4 1");
+  EXPECT_EQ(stalls(90), "6 6 4 1");
+}
+
 TEST(Stalls, NothingInFrontOfTheWriterWaitsForItsReader) {
   EXPECT_EQ(
       Stalls(Synthesise({Inst("FADD", {40}, {2, 3}), Inst("FADD", {41}, {2, 3}), Inst("FADD", {42}, {2, 3}),
