@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "sim/base/types.h"
+
 namespace sm89 {
 namespace {
 
@@ -30,6 +33,25 @@ void AddSwitches(const GpuConfig& config, std::vector<std::string>* assumptions)
   if (config.tlb.entries == 0) assumptions->push_back("address translation takes no time");
 }
 
+// Options that no public source describes as an Ada GPU's.
+void AddResearchOptions(const GpuConfig& config, std::vector<std::string>* assumptions) {
+  const L2FeatureConfig& l2 = config.l2.features;
+  if (l2.prefetch_distance != 0) {
+    assumptions->push_back(absl::StrCat("research option: L2 slices prefetch up to ", l2.prefetch_distance,
+                                        " of their lines ahead of a stream; nothing public says that an Ada "
+                                        "GPU does"));
+  }
+  if (l2.num_compressed != 0) {
+    assumptions->push_back(absl::StrCat("research option: lines of ", l2.num_compressed,
+                                        " address range(s) are stored compressed, ", l2.compression_ratio,
+                                        " to 1 whatever they hold"));
+  }
+  if (l2.interleave_bytes != kLineBytes) {
+    assumptions->push_back(
+        absl::StrCat("research option: ", l2.interleave_bytes, " neighbouring bytes lie in one L2 slice"));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> AssumptionsOf(const RunReport& report, const GpuConfig& config) {
@@ -50,6 +72,7 @@ std::vector<std::string> AssumptionsOf(const RunReport& report, const GpuConfig&
   };
   assumptions.insert(assumptions.end(), always.begin(), always.end());
   AddSwitches(config, &assumptions);
+  AddResearchOptions(config, &assumptions);
   if (std::any_of(report.kernels.begin(), report.kernels.end(),
                   [](const KernelReport& k) { return k.clock_reads.any(); })) {
     assumptions.push_back("the value of a clock read is the cycle of its issue");

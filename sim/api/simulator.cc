@@ -149,6 +149,7 @@ class SimulatorImpl final : public Simulator {
     kernel.control_bits_present =
         std::any_of(code.begin(), code.end(), [](const StaticInst& inst) { return inst.has_encoding; });
     kernel.stats = gpu_->StatsOf(index);
+    kernel.slice_load = gpu_->memory().slice_load(index);
     kernel.clock_reads = run.clock_reads.Summary();
     if (trace_->live()) {  // what was executed so far: nobody knew it before
       kernel.info.warp_instructions = kernel.stats.sm.warp_instructions;

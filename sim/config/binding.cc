@@ -118,6 +118,50 @@ std::vector<const void*> CarveoutMembers(const GpuConfig& gpu) {
   return {&gpu.sm.shmem_carveouts_kib, &gpu.sm.num_carveouts};
 }
 
+constexpr std::string_view kNoRange = "none";
+
+Outcome ReadRanges(std::string_view text, GpuConfig* gpu) {
+  L2FeatureConfig features = gpu->l2.features;
+  features.compressed = {};
+  features.num_compressed = 0;
+  if (text == kNoRange) {
+    gpu->l2.features = features;
+    return {};
+  }
+  for (const std::string_view piece : Split(text, ',')) {
+    if (features.num_compressed == features.compressed.size()) {
+      return Problem{absl::StrCat("more than ", features.compressed.size(), " ranges"), "", {}};
+    }
+    const std::string field = absl::StrCat("range ", features.num_compressed + 1);
+    const auto ends = Split(piece, '-');
+    if (ends.size() != 2) return InField(field, "not two addresses with '-' between them");
+    AddressRange& range = features.compressed[features.num_compressed++];
+    if (const Outcome bad = ReadUint(ends[0], 0, ~uint64_t{0}, &range.first)) {
+      return InField(field, bad->message);
+    }
+    if (const Outcome bad = ReadUint(ends[1], 0, ~uint64_t{0}, &range.last)) {
+      return InField(field, bad->message);
+    }
+    if (range.last < range.first) return InField(field, "it ends before it begins");
+  }
+  gpu->l2.features = features;
+  return {};
+}
+
+std::string WriteRanges(const GpuConfig& gpu) {
+  std::string out;
+  const L2FeatureConfig& features = gpu.l2.features;
+  for (uint32_t i = 0; i < features.num_compressed; ++i) {
+    absl::StrAppend(&out, i == 0 ? "" : ",", "0x", absl::Hex(features.compressed[i].first), "-0x",
+                    absl::Hex(features.compressed[i].last));
+  }
+  return out.empty() ? std::string(kNoRange) : out;
+}
+
+std::vector<const void*> RangeMembers(const GpuConfig& gpu) {
+  return {&gpu.l2.features.compressed, &gpu.l2.features.num_compressed};
+}
+
 Outcome ReadTimingNumber(const TimingField& field, std::string_view text, DramConfig* dram) {
   uint64_t value = 0;
   if (const Outcome bad = ReadUint(text, field.min, kMaxDramTiming, &value))
@@ -277,6 +321,11 @@ Binding ThreadsAndWarpSize() {
   const auto write = [](const GpuConfig& gpu) { return absl::StrCat(gpu.sm.max_threads, ":", kWarpSize); };
   return {SettingType::kList, "threads:32, threads 32..4096", ReadThreads, write,
           MemberAt<&GpuConfig::sm, &SmConfig::max_threads>};
+}
+
+Binding CompressedRanges() {
+  return {SettingType::kList, "'none', or up to 8 ranges FIRST-LAST of byte addresses with commas between",
+          ReadRanges, WriteRanges, RangeMembers};
 }
 
 Binding Carveouts() {

@@ -207,6 +207,26 @@ struct NocConfig {
   friend bool operator==(const NocConfig&, const NocConfig&) = default;
 };
 
+// Addresses from `first` to `last`, both included.
+struct AddressRange {
+  uint64_t first = 0;
+  uint64_t last = 0;
+
+  friend bool operator==(const AddressRange&, const AddressRange&) = default;
+};
+
+// What a slice may do beyond caching; all off by default.
+struct L2FeatureConfig {
+  uint32_t interleave_bytes = 128;  // neighbouring addresses of one slice: 128, or 64 (half a line)
+  uint32_t prefetch_distance = 0;   // lines of its own that a slice fetches ahead of a stream; 0 = off
+  uint32_t compression_ratio = 2;   // of lines in `compressed`
+  uint32_t decompress_cycles = 10;
+  std::array<AddressRange, 8> compressed{};
+  uint32_t num_compressed = 0;
+
+  friend bool operator==(const L2FeatureConfig&, const L2FeatureConfig&) = default;
+};
+
 struct L2Config {
   CacheConfig cache{true, true, 768, 128, 16, 'L', 'B', 'm', 'L', 'L', 'A', 192, 4, 32, 0, 32};  // a slice
   uint32_t slices_per_channel = 2;
@@ -219,7 +239,8 @@ struct L2Config {
   uint32_t sectors_per_cycle = 2;          // data array of a slice
   uint32_t write_sector_hundredths = 156;  // of a cycle, a slice's data array, 32 bytes written
   uint32_t queue_entries = 256;            // requests on their way to a slice or waiting at it
-  bool memcpy_fills = true;                // MemcpyHtoD leaves its last lines in L2
+  L2FeatureConfig features;
+  bool memcpy_fills = true;  // MemcpyHtoD leaves its last lines in L2
 
   friend bool operator==(const L2Config&, const L2Config&) = default;
 };

@@ -62,6 +62,7 @@ std::vector<RowSpec> TlbRows();
 std::vector<RowSpec> NocRows();
 std::vector<RowSpec> L2Rows();
 std::vector<RowSpec> L2TimingRows();
+std::vector<RowSpec> L2FeatureRows();
 std::vector<RowSpec> DramRows();
 std::vector<RowSpec> DramCommandRows();
 // Names of GPGPU-Sim and Accel-Sim that this model has no use for; `help` says why.

@@ -54,6 +54,7 @@ std::vector<Row> MakeTable() {
       {"noc", NocRows},
       {"l2", L2Rows},
       {"l2", L2TimingRows},
+      {"l2", L2FeatureRows},
       {"dram", DramRows},
       {"dram", DramCommandRows},
       {"run", RunRows},

@@ -142,6 +142,9 @@ class Rules {
     Require(cache.present, {"-gpgpu_cache:dl2"}, "the model has no GPU without an L2", "a cache, not none");
     if (!cache.present) return;
     Require(cache.sectored, {"-gpgpu_cache:dl2"}, "the L2 has sectors", "type S");
+    Require(gpu_.l2.features.interleave_bytes == kLineBytes || gpu_.l2.features.num_compressed == 0,
+            {"-gpgpu_sm89_l2_interleave_bytes", "-gpgpu_sm89_l2_compression_ranges"},
+            "lines are compressed where a slice has the whole of them", "an interleave of 128 bytes");
     const uint64_t bytes = Bytes(cache) * gpu_.l2.slices;
     Require(bytes <= kMaxL2Bytes, {"-gpgpu_cache:dl2", "-gpgpu_n_mem", "-gpgpu_n_sub_partition_per_mchannel"},
             absl::StrCat("the L2 has ", bytes, " bytes in all"),

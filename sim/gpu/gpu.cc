@@ -289,6 +289,7 @@ void Gpu::FinishKernel(uint32_t index) {
   run.finished = true;
   run.end = std::max(run.end, run.launch);
   SettleMemory();
+  memory_.FinishKernel(index);
   AddStats(memory_.kernel_stats(index).noc, &finished_.noc);
   for (const auto& sm : sms_) {
     sm->AddStats(index, now_, &run.sm_stats);

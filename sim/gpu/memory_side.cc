@@ -29,6 +29,7 @@ MemorySide::MemorySide(const GpuConfig& config)
     slice_states_.push_back({0, 0, false, Ring<Cycle>(), Ring<uint16_t>(), Ring<uint32_t>(),
                              LineMap(config_.l2.cache.mshr_entries + 1), AtomicUnit(config_.l2)});
     slices_of_channel_[map_.Channel(i)].push_back(i);
+    if (config_.l2.features.prefetch_distance != 0) prefetchers_.emplace_back(config_.l2, map_);
   }
   for (uint32_t i = 0; i < config_.dram.channels; ++i) channels_.emplace_back(config_.dram, config_.clocks);
 }
@@ -42,8 +43,47 @@ uint32_t MemorySide::NewRequest(const MemRequest& request) {
     index = free_requests_.back();
     free_requests_.pop_back();
   }
-  requests_[index] = {request, 0, 0, map_.Slice(request.line), kNil, kNil, 0, true};
+  requests_[index] = {request, 0, 0, map_.Slice(request.line), kNil, kNil, 0, true, false, kNil};
   return index;
+}
+
+void MemorySide::AddKernel() {
+  kernels_.emplace_back();
+  sectors_by_slice_.emplace_back(slices_.size(), 0);
+  slice_loads_.emplace_back();
+}
+
+SliceLoad MemorySide::slice_load(uint32_t kernel) const {
+  const std::vector<uint64_t>& of_slice = sectors_by_slice_[kernel];
+  if (of_slice.empty()) return slice_loads_[kernel];
+  SliceLoad load;
+  load.slices = static_cast<uint32_t>(of_slice.size());
+  load.min_sectors = *std::min_element(of_slice.begin(), of_slice.end());
+  load.max_sectors = *std::max_element(of_slice.begin(), of_slice.end());
+  for (const uint64_t sectors : of_slice) load.sectors += sectors;
+  return load;
+}
+
+void MemorySide::FinishKernel(uint32_t kernel) {
+  slice_loads_[kernel] = slice_load(kernel);
+  sectors_by_slice_[kernel] = {};
+}
+
+bool MemorySide::Compressed(uint64_t line) const {
+  const L2FeatureConfig& features = config_.l2.features;
+  for (uint32_t i = 0; i < features.num_compressed; ++i) {
+    // Whole lines: one that a range holds in part is stored as it is.
+    const AddressRange& range = features.compressed[i];
+    const uint64_t first = line * kLineBytes;
+    if (first >= range.first && first + (kLineBytes - 1) <= range.last) return true;
+  }
+  return false;
+}
+
+uint32_t MemorySide::Moved(uint32_t sectors, bool compressed) const {
+  if (!compressed) return sectors;
+  const uint32_t ratio = config_.l2.features.compression_ratio;
+  return (sectors + ratio - 1) / ratio;
 }
 
 void MemorySide::FreeRequest(uint32_t index) {
@@ -52,9 +92,59 @@ void MemorySide::FreeRequest(uint32_t index) {
 }
 
 void MemorySide::Submit(std::vector<MemRequest>* requests) {
-  for (const MemRequest& request : *requests) {
-    sends_.Push(std::max(request.cycle, sent_until_), NewRequest(request));
+  if (map_.NumParts() > 1) {
+    for (const MemRequest& request : *requests) SubmitParts(request);
+    return;
   }
+  const bool any_compressed = config_.l2.features.num_compressed != 0;
+  for (const MemRequest& request : *requests) {
+    Send(request, any_compressed && Compressed(request.line), kNil);
+  }
+}
+
+void MemorySide::Send(const MemRequest& part, bool compressed, uint32_t join) {
+  const uint32_t index = NewRequest(part);
+  requests_[index].compressed = compressed;
+  requests_[index].join = join;
+  sends_.Push(std::max(part.cycle, sent_until_), index);
+}
+
+void MemorySide::SubmitParts(const MemRequest& request) {
+  std::array<MemRequest, 2> parts;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < map_.NumParts(); ++i) {
+    const LinePart place = map_.Part(request.line, i);
+    const uint32_t mask = ((1u << place.sectors) - 1) << place.first_sector;
+    if ((request.sector_mask & mask) == 0) continue;
+    const auto moved = [&](uint8_t sectors) {
+      return static_cast<uint8_t>((sectors & mask) >> place.first_sector << place.sector_shift);
+    };
+    MemRequest& part = parts[count++];
+    part = request;
+    part.line = place.line;
+    part.sector_mask = moved(request.sector_mask);
+    part.partial_mask = moved(request.partial_mask);
+    part.byte_mask = {};
+    part.byte_mask[place.sector_shift / 2] = request.byte_mask[place.first_sector / 2];
+  }
+  SM89_ASSERT(count != 0, "a request names sectors");
+  if (count == 1) return Send(parts[0], false, kNil);
+  // An atomic's lanes are divided as if evenly: which of them are on which half is not told.
+  for (MemRequest& part : parts) {
+    part.lanes = static_cast<uint8_t>((part.lanes + 1) / 2);
+    part.same_address_lanes = std::min(part.same_address_lanes, part.lanes);
+    part.atomic_flits = static_cast<uint8_t>((part.atomic_flits + 1) / 2);
+  }
+  uint32_t join = 0;
+  if (free_joins_.empty()) {
+    join = static_cast<uint32_t>(joins_.size());
+    joins_.emplace_back();
+  } else {
+    join = free_joins_.back();
+    free_joins_.pop_back();
+  }
+  joins_[join].left = count;
+  for (const MemRequest& part : parts) Send(part, false, join);
 }
 
 void MemorySide::RunCredits(Cycle until) {
@@ -198,13 +288,14 @@ Cycle MemorySide::ReadyAt(uint32_t index, Cycle data) {
   const InFlight& in_flight = requests_[index];
   const MemRequest& request = in_flight.request;
   const bool modifies = request.kind == MemRequestKind::kAtomic || request.kind == MemRequestKind::kReduction;
-  if (!modifies) return data;
+  if (!modifies) return data + (in_flight.compressed ? config_.l2.features.decompress_cycles : 0);
   return slice_states_[in_flight.slice].atomics.Reserve(data, request.line, request.lanes,
                                                         request.same_address_lanes);
 }
 
-uint64_t MemorySide::BusyHundredths(const MemRequest& request) const {
-  const uint32_t sectors = CountSectors(request.sector_mask);
+uint64_t MemorySide::BusyHundredths(const InFlight& in_flight) const {
+  const MemRequest& request = in_flight.request;
+  const uint32_t sectors = Moved(CountSectors(request.sector_mask), in_flight.compressed);
   const L2Config& l2 = config_.l2;
   const uint64_t read = uint64_t{(sectors + l2.sectors_per_cycle - 1) / l2.sectors_per_cycle} * kHundred;
   if (request.kind == MemRequestKind::kRead) return read;
@@ -222,12 +313,19 @@ bool MemorySide::Access(uint32_t index, Cycle now) {
     return false;
   }
   const StatPair<L2Stats> stats{&kernels_[request.kernel].l2, &slice_stats_[slice]};
-  const L2Outcome outcome = slices_[slice].Access(request, stats);
+  const bool compressed = requests_[index].compressed;
+  const L2Outcome outcome = slices_[slice].Access(request, stats, compressed);
   if (outcome.blocked) return false;
   SliceState& state = slice_states_[slice];
   state.free_hundredths = std::max(now * kHundred, state.free_hundredths);
   const Cycle start = (state.free_hundredths + kHundred - 1) / kHundred;
-  state.free_hundredths += BusyHundredths(request);
+  state.free_hundredths += BusyHundredths(requests_[index]);
+  if (!sectors_by_slice_[request.kernel].empty()) {
+    sectors_by_slice_[request.kernel][slice] += CountSectors(request.sector_mask);
+  }
+  if (compressed && request.kind == MemRequestKind::kRead) {
+    stats.Add(&L2Stats::compressed_sectors, CountSectors(request.sector_mask));
+  }
   stats.Add(&L2Stats::queue_wait_cycles, start - requests_[index].arrived);
   NoteStart(slice, start);
 
@@ -235,7 +333,11 @@ bool MemorySide::Access(uint32_t index, Cycle now) {
   if (outcome.writeback_mask != 0) {
     WriteToDram(outcome.evicted_line, outcome.writeback_mask, request.kernel, looked_up);
   }
-  if (outcome.fetch_mask != 0) ReadFromDram(index, outcome, looked_up);
+  if (outcome.fetch_mask != 0) ReadFromDram(request, compressed, outcome, looked_up);
+  const bool demand = outcome.fetch_mask != 0 || outcome.first_use;
+  if (!prefetchers_.empty() && demand && request.kind == MemRequestKind::kRead) {
+    RunPrefetcher(request, slice, looked_up);
+  }
   if (outcome.wait_mask != 0) {
     requests_[index].waiting = outcome.wait_mask;
     requests_[index].earliest = looked_up;
@@ -266,7 +368,8 @@ void MemorySide::HandleFill(uint32_t index, Cycle now) {
   slices_[fill.slice].Fill(fill.line, fill.way, fill.mask);
   SliceState& state = slice_states_[fill.slice];
   uint32_t request = state.waiters.Find(fill.line);
-  SM89_ASSERT(request != LineMap::kAbsent, "a fill without a waiting request");
+  SM89_ASSERT(request != LineMap::kAbsent || !prefetchers_.empty(), "a fill without a waiting request");
+  if (request == LineMap::kAbsent) return RetryBlocked(fill.slice, now);
   state.waiters.Erase(fill.line);
   uint32_t kept_head = kNil;
   while (request != kNil) {
@@ -294,11 +397,11 @@ void MemorySide::RetryBlocked(uint32_t slice, Cycle now) {
   while (!blocked.empty() && Access(blocked.front(), now)) blocked.pop_front();
 }
 
-uint32_t MemorySide::ReplyBytes(const MemRequest& request) const {
-  switch (request.kind) {
+uint32_t MemorySide::ReplyBytes(const InFlight& in_flight) const {
+  switch (in_flight.request.kind) {
     case MemRequestKind::kRead:
     case MemRequestKind::kAtomic:
-      return CountSectors(request.sector_mask) * kSectorBytes;
+      return Moved(CountSectors(in_flight.request.sector_mask), in_flight.compressed) * kSectorBytes;
     case MemRequestKind::kWrite:
     case MemRequestKind::kReduction:
       return 0;
@@ -309,43 +412,74 @@ uint32_t MemorySide::ReplyBytes(const MemRequest& request) const {
 void MemorySide::HandleReady(uint32_t index, Cycle now) {
   const InFlight& in_flight = requests_[index];
   const MemRequest& request = in_flight.request;
-  const Cycle arrival = crossbar_.SendReply(now, in_flight.slice, request.sm, ReplyBytes(request),
+  const Cycle arrival = crossbar_.SendReply(now, in_flight.slice, request.sm, ReplyBytes(in_flight),
                                             &kernels_[request.kernel].noc);
   wheel_.Push(arrival, {EventKind::kAtSm, index});
 }
 
 void MemorySide::HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<MemReply>>* inboxes) {
   const MemRequest& request = requests_[index].request;
-  const uint32_t bytes = ReplyBytes(request);
+  const uint32_t bytes = ReplyBytes(requests_[index]);
   const Cycle delivered = crossbar_.ReceiveReply(now, request.sm, bytes, &kernels_[request.kernel].noc);
-  (*inboxes)[request.sm].push_back({delivered, request.token});
+  const uint32_t join = requests_[index].join;
+  const bool last = join == kNil || --joins_[join].left == 0;
+  if (last) (*inboxes)[request.sm].push_back({delivered, request.token});
+  if (last && join != kNil) free_joins_.push_back(join);
   FreeRequest(index);
 }
 
-void MemorySide::ReadFromDram(uint32_t index, const L2Outcome& outcome, Cycle at) {
-  const InFlight& in_flight = requests_[index];
+void MemorySide::ReadFromDram(const MemRequest& request, bool compressed, const L2Outcome& outcome,
+                              Cycle at) {
   DramJob job;
-  job.line = in_flight.request.line;
-  job.kernel = in_flight.request.kernel;
-  job.sectors = static_cast<uint8_t>(CountSectors(outcome.fetch_mask));
+  job.line = request.line;
+  job.kernel = request.kernel;
+  job.moved_sectors = static_cast<uint8_t>(Moved(CountSectors(outcome.fetch_mask), compressed));
   job.sector_mask = outcome.fetch_mask;
   job.way = outcome.way;
-  EnqueueDram(job, in_flight.slice, at);
+  EnqueueDram(job, map_.Slice(request.line), at);
 }
 
 void MemorySide::WriteToDram(uint64_t line, uint8_t mask, uint32_t kernel, Cycle at) {
   DramJob job;
   job.line = line;
   job.kernel = kernel;
-  job.sectors = static_cast<uint8_t>(CountSectors(mask));
+  // A line that is written back in part is not compressed again.
+  const uint32_t sectors = CountSectors(mask);
+  const bool compressed =
+      config_.l2.features.num_compressed != 0 && sectors == kSectorsPerLine && Compressed(line);
+  job.moved_sectors = static_cast<uint8_t>(Moved(sectors, compressed));
   job.sector_mask = mask;
   job.write = true;
   EnqueueDram(job, map_.Slice(line), at);
 }
 
+void MemorySide::RunPrefetcher(const MemRequest& request, uint32_t slice, Cycle at) {
+  const StatPair<L2Stats> stats{&kernels_[request.kernel].l2, &slice_stats_[slice]};
+  const DramChannel& channel = channels_[map_.Channel(slice)];
+  for (const uint64_t line : prefetchers_[slice].OnDemand(request.line, request.local)) {
+    const bool full =
+        channel.queued_writes() >= config_.dram.write_queue_entries && slices_[slice].WouldWriteBack(line);
+    const L2Outcome outcome = full ? L2Outcome{.blocked = true} : slices_[slice].Prefetch(line, stats);
+    if (outcome.blocked) stats.Add(&L2Stats::prefetch_dropped, 1);
+    if (outcome.writeback_mask != 0) {
+      WriteToDram(outcome.evicted_line, outcome.writeback_mask, request.kernel, at);
+    }
+    if (outcome.fetch_mask == 0) continue;
+    MemRequest prefetch = request;
+    prefetch.line = line;
+    ReadFromDram(prefetch, config_.l2.features.num_compressed != 0 && Compressed(line), outcome, at);
+  }
+}
+
 void MemorySide::EnqueueDram(const DramJob& job, uint32_t slice, Cycle at) {
   const uint32_t channel = map_.Channel(slice);
   DramJob placed = job;
+  placed.sectors = job.moved_sectors;
+  const uint64_t saved = CountSectors(job.sector_mask) - job.moved_sectors;
+  if (saved != 0) {
+    kernels_[job.kernel].l2.compression_saved_sectors += saved;
+    slice_stats_[slice].compression_saved_sectors += saved;
+  }
   placed.row = map_.Row(job.line);
   placed.bank = map_.Bank(job.line);
   placed.arrival = at;
@@ -383,7 +517,7 @@ void MemorySide::HandleDram(uint32_t channel, Cycle now) {
   while (channels_[channel].Schedule(now, &job, &done, &unit)) {
     DramStats& kernel = kernels_[job.kernel].dram;
     ++(job.opened_row ? kernel.row_misses : kernel.row_hits);
-    (job.write ? kernel.write_sectors : kernel.read_sectors) += CountSectors(job.sector_mask);
+    (job.write ? kernel.write_sectors : kernel.read_sectors) += job.moved_sectors;
     kernel.queue_wait_cycles += now - job.arrival;
     // What serves several kernels is the kernel's whose line was finished next.
     kernel.busy_cycles += unit.busy_cycles - counted.busy_cycles;
@@ -405,6 +539,17 @@ void MemorySide::HandleDram(uint32_t channel, Cycle now) {
   }
 }
 
+void MemorySide::FillFromHost(uint64_t line, uint8_t mask) {
+  for (uint32_t i = 0; i < map_.NumParts(); ++i) {
+    const LinePart part = map_.Part(line, i);
+    const uint32_t own = mask >> part.first_sector & ((1u << part.sectors) - 1);
+    if (own == 0) continue;
+    const uint32_t slice = map_.Slice(part.line);
+    slices_[slice].FillFromHost(part.line, static_cast<uint8_t>(own << part.sector_shift),
+                                &slice_stats_[slice]);
+  }
+}
+
 uint64_t MemorySide::CopyFromHost(uint64_t address, uint64_t bytes) {
   if (!config_.l2.memcpy_fills) return 0;
   bytes = std::min(bytes, ~uint64_t{0} - address);  // a copy ends with the address space at the latest
@@ -421,8 +566,7 @@ uint64_t MemorySide::CopyFromHost(uint64_t address, uint64_t bytes) {
       const uint64_t sector = line * kSectorsPerLine + s;
       if (sector >= first_sector && sector <= last_sector) mask |= static_cast<uint8_t>(1u << s);
     }
-    const uint32_t slice = map_.Slice(line);
-    slices_[slice].FillFromHost(line, mask, &slice_stats_[slice]);
+    FillFromHost(line, mask);
     host_copies_.memcpy_fill_sectors += CountSectors(mask);
   }
   return last_sector / kSectorsPerLine - first_sector / kSectorsPerLine + 1;

@@ -6,6 +6,7 @@
 // its slice is held at its SM, with everything behind it, exactly until there is one.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,10 +19,12 @@
 #include "sim/mem/address_map.h"
 #include "sim/mem/atomic_unit.h"
 #include "sim/mem/dram_channel.h"
+#include "sim/mem/l2_prefetcher.h"
 #include "sim/mem/l2_slice.h"
 #include "sim/mem/ring.h"
 #include "sim/noc/crossbar.h"
 #include "sim/stats/sim_stats.h"
+#include "sim/stats/slice_load.h"
 
 namespace sm89 {
 
@@ -36,7 +39,10 @@ class MemorySide {
   explicit MemorySide(const GpuConfig& config);
 
   // Kernel `index` exists from now on; indices are dense.
-  void AddKernel() { kernels_.emplace_back(); }
+  void AddKernel();
+  // Its loads are known: the counters by slice are let go.
+  void FinishKernel(uint32_t kernel);
+  SliceLoad slice_load(uint32_t kernel) const;
 
   // Requests of one SM; each is sent at its cycle, those of one cycle in the order given.
   void Submit(std::vector<MemRequest>* requests);
@@ -73,6 +79,12 @@ class MemorySide {
     uint32_t last = 0;    // of the first that waits for a line: the last one
     uint8_t waiting = 0;  // sectors not yet there
     bool used = false;
+    bool compressed = false;
+    uint32_t join = kNil;  // of a request that two slices answer
+  };
+  // Parts of a request that are still to be answered.
+  struct Join {
+    uint32_t left = 0;
   };
   struct PendingFill {
     uint64_t line = 0;
@@ -113,6 +125,12 @@ class MemorySide {
 
   uint32_t NewRequest(const MemRequest& request);
   void FreeRequest(uint32_t index);
+  // Splits a request whose line lies in two slices.
+  void SubmitParts(const MemRequest& request);
+  void Send(const MemRequest& part, bool compressed, uint32_t join);
+  bool Compressed(uint64_t line) const;
+  // What moves of so many sectors of a line.
+  uint32_t Moved(uint32_t sectors, bool compressed) const;
   // The senders' side.
   void RunSends(Cycle until);
   void RunCredits(Cycle until);
@@ -126,7 +144,7 @@ class MemorySide {
   // Takes the slice's next slot at or after `now`. False: it must wait for a fill or a write to leave.
   bool Access(uint32_t index, Cycle now);
   // For how long a request occupies its slice's data array.
-  uint64_t BusyHundredths(const MemRequest& request) const;
+  uint64_t BusyHundredths(const InFlight& in_flight) const;
   void NoteStart(uint32_t slice, Cycle start);
   Cycle ReadyAt(uint32_t index, Cycle data);
   void AddWaiter(SliceState* state, uint32_t index);
@@ -136,10 +154,12 @@ class MemorySide {
   void HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<MemReply>>* inboxes);
   void HandleDram(uint32_t channel, Cycle now);
   void PushFill(const DramJob& job, Cycle at);
-  void ReadFromDram(uint32_t index, const L2Outcome& outcome, Cycle at);
+  void ReadFromDram(const MemRequest& request, bool compressed, const L2Outcome& outcome, Cycle at);
+  void RunPrefetcher(const MemRequest& request, uint32_t slice, Cycle at);
   void WriteToDram(uint64_t line, uint8_t mask, uint32_t kernel, Cycle at);
   void EnqueueDram(const DramJob& job, uint32_t slice, Cycle at);
-  uint32_t ReplyBytes(const MemRequest& request) const;
+  uint32_t ReplyBytes(const InFlight& in_flight) const;
+  void FillFromHost(uint64_t line, uint8_t mask);
   std::string DescribeSlice(uint32_t slice) const;
 
   GpuConfig config_;
@@ -154,15 +174,20 @@ class MemorySide {
   EventWheel<Event> wheel_;
   std::vector<Held> held_;  // an SM each
   std::vector<L2Slice> slices_;
+  std::vector<L2Prefetcher> prefetchers_;  // a slice each; empty: none
   std::vector<SliceState> slice_states_;
   std::vector<DramChannel> channels_;
   std::vector<Cycle> channel_wake_;
   std::vector<std::vector<uint32_t>> slices_of_channel_;
   std::vector<InFlight> requests_;
   std::vector<uint32_t> free_requests_;
+  std::vector<Join> joins_;
+  std::vector<uint32_t> free_joins_;
   std::vector<PendingFill> fills_;
   std::vector<uint32_t> free_fills_;
   std::vector<MemorySideStats> kernels_;
+  std::vector<std::vector<uint64_t>> sectors_by_slice_;  // by kernel, until it has finished
+  std::vector<SliceLoad> slice_loads_;                   // by kernel, then
   L2Stats host_copies_;
   std::vector<L2Stats> slice_stats_;
   std::vector<DramStats> channel_stats_;

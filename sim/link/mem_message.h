@@ -29,6 +29,7 @@ struct MemRequest {
   uint8_t sector_mask = 0;   // bit i = sector i of the line
   uint8_t partial_mask = 0;  // writes: sectors of which not every byte is written
   MemRequestKind kind = MemRequestKind::kRead;
+  bool local = false;              // local memory
   uint8_t lanes = 1;               // atomics: operations in the request
   uint8_t same_address_lanes = 1;  // atomics: the most of them on one address, one packet each
   uint8_t atomic_flits = 1;        // atomics: flits of all packets

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sim/base/types.h"
 #include "sim/config/gpu_config.h"
 
 namespace sm89 {
@@ -19,6 +20,14 @@ enum class SliceHash : uint32_t {
   kXorFold = 2,  // exclusive-or of all 16-bit parts, then an unbiased reduction
 };
 
+// What one slice has of a line. `line` is the number under which it keeps it.
+struct LinePart {
+  uint64_t line = 0;
+  uint32_t sector_shift = 0;  // where the part's first sector lies in the slice's line
+  uint32_t first_sector = 0;  // of the part, in the request's line
+  uint32_t sectors = 4;
+};
+
 class AddressMap {
  public:
   AddressMap(const L2Config& l2, const DramConfig& dram)
@@ -27,11 +36,32 @@ class AddressMap {
         hash_(static_cast<SliceHash>(l2.hash)),
         channels_(dram.channels),
         slices_per_channel_(std::max(1u, l2.slices / dram.channels)),
+        halves_(l2.features.interleave_bytes == kLineBytes / 2),
         turns_(slices_per_channel_ == 2 && l2.slices % 4 == 0 ? 2 : 1),
         groups_(dram.bank_groups),
         banks_per_group_(dram.banks / dram.bank_groups),
         neighbours_(groups_ % 2 == 0 ? 2 : 1),
         lines_per_row_group_(uint64_t{dram.row_bytes} / 128 * dram.channels * neighbours_) {}
+
+  // With an interleave of half a line, half lines go round the slices, and a slice's line is two halves that
+  // follow each other in it: half h is part h / slices % 2 of line h / (2 slices) * slices + h % slices.
+  // Lines below are those of the slices.
+  uint32_t NumParts() const { return halves_ ? 2 : 1; }
+  LinePart Part(uint64_t line, uint32_t part) const {
+    if (!halves_) return {line, 0, 0, kSectorsPerLine};
+    const uint64_t half = 2 * line + part;
+    return {half / (2 * slices_) * slices_ + half % slices_,
+            static_cast<uint32_t>(half / slices_ % 2) * (kSectorsPerLine / 2), part * (kSectorsPerLine / 2),
+            kSectorsPerLine / 2};
+  }
+  // The next line of the slice of `line`; `line` itself when none of the next kReach is.
+  uint64_t NextOfSlice(uint64_t line) const {
+    const uint32_t slice = Slice(line);
+    for (uint64_t next = line + 1; next <= line + kReach * slices_; ++next) {
+      if (Slice(next) == slice) return next;
+    }
+    return line;
+  }
 
   uint32_t Slice(uint64_t line) const {
     switch (hash_) {
@@ -81,6 +111,7 @@ class AddressMap {
   }
 
  private:
+  static constexpr uint64_t kReach = 8;  // lines a slice, in which NextOfSlice looks
   static constexpr uint64_t kGolden = 0x9E3779B97F4A7C15ull;
   // Lines of a channel, or of a slice where channels have other than two, in a block.
   static constexpr uint32_t kNeighbours = 4;
@@ -99,6 +130,7 @@ class AddressMap {
   SliceHash hash_;
   uint32_t channels_;
   uint32_t slices_per_channel_;
+  bool halves_;
   uint32_t turns_;  // slices that take neighbouring lines in turn
   uint32_t groups_;
   uint32_t banks_per_group_;

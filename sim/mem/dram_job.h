@@ -16,6 +16,7 @@ struct DramJob {
   Cycle arrival = 0;
   uint8_t sectors = 0;  // bursts of 32 bytes still to be scheduled
   uint8_t sector_mask = 0;
+  uint8_t moved_sectors = 0;  // bursts in all: fewer than of the mask when the line is compressed
   bool write = false;
   bool opened_row = false;  // a row was opened for it: no row hit
 };

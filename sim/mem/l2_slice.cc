@@ -8,6 +8,8 @@
 namespace sm89 {
 namespace {
 
+constexpr uint8_t kAllSectors = (1u << kSectorsPerLine) - 1;
+
 uint32_t SectorBytes(const MemRequest& request, uint32_t sector) {
   return static_cast<uint32_t>(request.byte_mask[sector / 2] >> (sector % 2 * 32));
 }
@@ -91,13 +93,16 @@ void L2Slice::Use(uint32_t way) {
   stamps_[way] = sectors_[way].pending != 0 ? kFetching : use_counter_;
 }
 
-void L2Slice::Read(uint32_t way, uint8_t mask, L2Outcome* outcome, const StatPair<L2Stats>& stats) {
+void L2Slice::Read(uint32_t way, uint8_t mask, uint8_t fetched, L2Outcome* outcome,
+                   const StatPair<L2Stats>& stats) {
   Sectors& entry = sectors_[way];
   const uint8_t missing = mask & ~entry.valid;
   const uint8_t merged = missing & entry.pending;
-  const uint8_t fetch = missing & ~entry.pending;
+  uint8_t fetch = missing & ~entry.pending;
   if (merged != 0) stats.Add(&L2Stats::mshr_hits, CountSectors(merged));
   if (fetch != 0) {
+    fetch |= fetched & ~entry.valid & ~entry.pending;
+    stats.Add(&L2Stats::fetch_sectors, CountSectors(fetch));
     if (entry.pending == 0) ++pending_lines_;
     entry.pending |= fetch;
   }
@@ -125,8 +130,51 @@ void L2Slice::Write(uint32_t way, const MemRequest& request) {
   entry.partial &= ~entry.valid;
 }
 
-L2Outcome L2Slice::Access(const MemRequest& request, const StatPair<L2Stats>& stats) {
+void L2Slice::NoteUse(uint32_t way, uint8_t mask, L2Outcome* outcome, const StatPair<L2Stats>& stats) {
+  if (prefetched_.empty()) return;
+  const uint8_t used = prefetched_[way] & mask;
+  if (used == 0) return;
+  outcome->first_use = true;
+  prefetched_[way] &= static_cast<uint8_t>(~used);
+  const uint8_t there = used & sectors_[way].valid;
+  stats.Add(&L2Stats::prefetch_hits, CountSectors(there));
+  stats.Add(&L2Stats::prefetch_late, CountSectors(used & ~there));
+}
+
+void L2Slice::NoteEviction(const L2Outcome& outcome, uint32_t way, const StatPair<L2Stats>& stats) {
+  if (!outcome.evicted) return;
+  stats.Add(&L2Stats::evictions, 1);
+  stats.Add(&L2Stats::writeback_sectors, CountSectors(outcome.writeback_mask));
+  if (prefetched_.empty()) return;
+  stats.Add(&L2Stats::prefetch_unused, CountSectors(prefetched_[way]));
+  prefetched_[way] = 0;
+}
+
+L2Outcome L2Slice::Prefetch(uint64_t line, const StatPair<L2Stats>& stats) {
   L2Outcome outcome;
+  if (prefetched_.empty()) prefetched_.resize(num_lines_, 0);
+  uint32_t way = Find(line);
+  const Sectors before = way == kAbsent ? Sectors{} : sectors_[way];
+  const auto fetch = static_cast<uint8_t>(kAllSectors & ~(before.valid | before.pending));
+  if (fetch == 0) return outcome;
+  outcome.blocked = before.pending == 0 && pending_lines_ >= mshr_entries_ - mshr_entries_ / 4;
+  if (!outcome.blocked && way == kAbsent) way = Allocate(line, &outcome);
+  if (outcome.blocked) return outcome;
+  NoteEviction(outcome, way, stats);
+  Sectors& entry = sectors_[way];
+  if (entry.pending == 0) ++pending_lines_;
+  entry.pending |= fetch;
+  prefetched_[way] |= fetch;
+  stats.Add(&L2Stats::prefetch_sectors, CountSectors(fetch));
+  Use(way);
+  outcome.way = way;
+  outcome.fetch_mask = fetch;
+  return outcome;
+}
+
+L2Outcome L2Slice::Access(const MemRequest& request, const StatPair<L2Stats>& stats, bool whole_line) {
+  L2Outcome outcome;
+  const uint8_t fetched = whole_line ? kAllSectors : request.sector_mask;
   const uint8_t mask = request.sector_mask;
   SM89_ASSERT(mask != 0 && mask < 16, "a request names sectors of one line");
   uint32_t way = Find(request.line);
@@ -140,16 +188,14 @@ L2Outcome L2Slice::Access(const MemRequest& request, const StatPair<L2Stats>& st
   if (way == kAbsent) {
     way = Allocate(request.line, &outcome);
     if (outcome.blocked) return outcome;
-    if (outcome.evicted) {
-      stats.Add(&L2Stats::evictions, 1);
-      stats.Add(&L2Stats::writeback_sectors, CountSectors(outcome.writeback_mask));
-    }
+    NoteEviction(outcome, way, stats);
   }
+  if (needs_data) NoteUse(way, mask, &outcome, stats);
   switch (request.kind) {
     case MemRequestKind::kRead:
       stats.Add(&L2Stats::read_sectors, CountSectors(mask));
       stats.Add(&L2Stats::read_hits, CountSectors(mask & before.valid));
-      Read(way, mask, &outcome, stats);
+      Read(way, mask, fetched, &outcome, stats);
       break;
     case MemRequestKind::kWrite:
       stats.Add(&L2Stats::write_sectors, CountSectors(mask));
@@ -159,7 +205,7 @@ L2Outcome L2Slice::Access(const MemRequest& request, const StatPair<L2Stats>& st
     case MemRequestKind::kAtomic:
     case MemRequestKind::kReduction:
       stats.Add(&L2Stats::atomic_sectors, CountSectors(mask));
-      Read(way, mask, &outcome, stats);
+      Read(way, mask, fetched, &outcome, stats);
       sectors_[way].dirty |= mask;
       break;
   }
@@ -194,6 +240,7 @@ void L2Slice::FillFromHost(uint64_t line, uint8_t mask, L2Stats* stats) {
     L2Outcome outcome;
     way = Allocate(line, &outcome);
     if (way == kAbsent) return;
+    if (!prefetched_.empty()) prefetched_[way] = 0;
   }
   Sectors& entry = sectors_[way];
   entry.valid |= mask;

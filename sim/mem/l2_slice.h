@@ -27,14 +27,19 @@ struct L2Outcome {
   uint32_t way = 0;        // where the line lies, for Fill
   uint64_t evicted_line = 0;
   uint8_t writeback_mask = 0;
+  bool first_use = false;  // of a prefetched sector
 };
 
 class L2Slice {
  public:
   L2Slice(const L2Config& config, const AddressMap& map);
 
-  // Looks the request's sectors up at its turn and changes the state at once.
-  L2Outcome Access(const MemRequest& request, const StatPair<L2Stats>& stats);
+  // Looks the request's sectors up at its turn and changes the state at once. `whole_line`: what is fetched
+  // is all of the line that is missing.
+  L2Outcome Access(const MemRequest& request, const StatPair<L2Stats>& stats, bool whole_line = false);
+  // Marks what is missing of `line` as being fetched; nothing is, with `blocked`, when a quarter of the MSHRs
+  // or no way is left.
+  L2Outcome Prefetch(uint64_t line, const StatPair<L2Stats>& stats);
   // Whether an access to `line` would write a victim's dirty sectors back.
   bool WouldWriteBack(uint64_t line) const;
   // Data of `mask` arrived from DRAM for the line in `way`.
@@ -68,7 +73,10 @@ class L2Slice {
   uint32_t Allocate(uint64_t line, L2Outcome* outcome);
   void Use(uint32_t way);
   void RenumberStamps();
-  void Read(uint32_t way, uint8_t mask, L2Outcome* outcome, const StatPair<L2Stats>& stats);
+  // `fetched`: what may be fetched with `mask`.
+  void Read(uint32_t way, uint8_t mask, uint8_t fetched, L2Outcome* outcome, const StatPair<L2Stats>& stats);
+  void NoteUse(uint32_t way, uint8_t mask, L2Outcome* outcome, const StatPair<L2Stats>& stats);
+  void NoteEviction(const L2Outcome& outcome, uint32_t way, const StatPair<L2Stats>& stats);
   void Write(uint32_t way, const MemRequest& request);
 
   const AddressMap& map_;
@@ -83,6 +91,8 @@ class L2Slice {
   AlignedArray<Sectors> sectors_;
   // Bytes written of partial sectors, four words of 32 bits a line; empty until the first partial write.
   std::vector<std::array<uint32_t, kSectorsPerLine>> written_bytes_;
+  // Sectors that were prefetched and not asked for since, by way; empty until the first prefetch.
+  std::vector<uint8_t> prefetched_;
 };
 
 }  // namespace sm89

@@ -69,7 +69,8 @@ constexpr std::string_view kLeading[] = {"kernel",
                                          "thread_instructions",
                                          "ctas_per_sm",
                                          "occupancy_limiter",
-                                         "control_bits"};
+                                         "control_bits",
+                                         "l2_slice_max_over_mean"};
 // Only in runs with kernels that read a clock.
 constexpr std::string_view kClockReads = "clock_reads";
 
@@ -114,6 +115,7 @@ std::string KernelRow(const KernelReport& k, const RunReport& run) {
   record.Number(k.ctas_per_sm);
   record.Text(ValidUtf8(k.occupancy_limiter));
   record.Text(ValidUtf8(k.control_bits));
+  record.Number(DerivedValue{nullptr, k.slice_load.sectors != 0, k.slice_load.MaxOverMean()});
   AddFigures(k.stats, k.cycles, run, &record);
   if (HasClockReads(run)) record.Text(absl::StrJoin(ClockReadLines(k.clock_reads), "; "));
   AddTrailing(k.finished, run, &record);
@@ -134,6 +136,7 @@ std::string TotalRow(const RunReport& run) {
   record.Empty();  // ctas_per_sm
   record.Empty();  // occupancy_limiter
   record.Empty();  // control_bits
+  record.Empty();  // l2_slice_max_over_mean
   AddFigures(run.totals, run.total_cycles, run, &record);
   if (HasClockReads(run)) record.Empty();
   AddTrailing(run.status == RunStatus::kComplete, run, &record);

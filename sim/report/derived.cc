@@ -122,6 +122,21 @@ constexpr auto kRows = std::to_array<DerivedRow>({
      [](const Inputs& in) {
        return GigaPerSecond((in.s.l2.read_sectors + in.s.l2.write_sectors) * kSectorBytes, in);
      }},
+    {"l2_prefetch_accuracy", "%", "Prefetched sectors that somebody asked for, in time or not.", "",
+     [](const Inputs& in) {
+       return Percent(in.s.l2.prefetch_hits + in.s.l2.prefetch_late, in.s.l2.prefetch_sectors);
+     }},
+    {"l2_prefetch_coverage", "%", "Sectors that a prefetch spared a demand the fetch of.", "",
+     [](const Inputs& in) {
+       const uint64_t spared = in.s.l2.prefetch_hits + in.s.l2.prefetch_late;
+       return Percent(spared, in.s.l2.prefetch_sectors == 0 ? 0 : spared + in.s.l2.fetch_sectors);
+     }},
+    {"l2_compression_saving", "%", "Sectors that DRAM did not move because of compression, of all to be moved.",
+     "",
+     [](const Inputs& in) {
+       const uint64_t saved = in.s.l2.compression_saved_sectors;
+       return Percent(saved, saved == 0 ? 0 : saved + in.s.dram.read_sectors + in.s.dram.write_sectors);
+     }},
     {"dram_read_bandwidth", "GB/s", "Bytes read from DRAM a second.", "dram__bytes_read.sum.per_second",
      [](const Inputs& in) { return GigaPerSecond(in.s.dram.read_sectors * kSectorBytes, in); }},
     {"dram_write_bandwidth", "GB/s", "Bytes written to DRAM a second.", "dram__bytes_write.sum.per_second",

@@ -120,6 +120,12 @@ Json Kernel(const KernelReport& k, const RunReport& run) {
   if (k.launch.has_value()) AddLaunch(*k.launch, &object);
   if (k.clock_reads.any()) object["clock_reads"] = Clocks(k.clock_reads);
   AddFigures(k.stats, k.cycles, run, &object);
+  const SliceLoad& load = k.slice_load;
+  object["l2_slice_load"] = {{"slices", load.slices},
+                             {"sectors", load.sectors},
+                             {"max_sectors", load.max_sectors},
+                             {"min_sectors", load.min_sectors},
+                             {"max_over_mean", load.sectors == 0 ? Json() : Json(load.MaxOverMean())}};
   if (!k.per_pc.empty()) object["per_pc"] = PerPc(k.per_pc);
   return object;
 }

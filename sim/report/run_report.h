@@ -15,6 +15,7 @@
 #include "sim/stats/clock_reads.h"
 #include "sim/stats/pc_counters.h"
 #include "sim/stats/sim_stats.h"
+#include "sim/stats/slice_load.h"
 #include "sim/trace/trace_types.h"
 
 namespace sm89 {
@@ -63,6 +64,7 @@ struct KernelReport {
   std::string control_bits;           // "machine code", "machine code of FILE", "synthesised"
   bool control_bits_present = false;  // the input is machine code; `control_bits` says what the model used
   SimStats stats;
+  SliceLoad slice_load;
   ClockReadSummary clock_reads;
   std::optional<EmulatedLaunch> launch;
   std::vector<std::pair<std::string, uint64_t>> guessed_opcodes;  // text, executed warp instructions

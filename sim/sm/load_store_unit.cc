@@ -231,6 +231,7 @@ uint32_t LoadStoreUnit::LoadLine(const LineAccess& access, bool local, Cycle sen
   ++room_[Index(RoomPool::kReads)].taken;
   Send(out, {.line = access.line, .sector_mask = missing}, MemRequestKind::kRead, send_at,
        tokens_[token].owner);
+  outbox_.back().local = local;
   return waits + 1;
 }
 

@@ -108,6 +108,14 @@ struct L2Stats {
   uint64_t evictions = 0;
   uint64_t writeback_sectors = 0;
   uint64_t memcpy_fill_sectors = 0;
+  uint64_t fetch_sectors = 0;
+  uint64_t prefetch_sectors = 0;
+  uint64_t prefetch_hits = 0;
+  uint64_t prefetch_late = 0;
+  uint64_t prefetch_unused = 0;
+  uint64_t prefetch_dropped = 0;
+  uint64_t compressed_sectors = 0;
+  uint64_t compression_saved_sectors = 0;
   uint64_t queue_wait_cycles = 0;
 };
 

@@ -103,6 +103,18 @@ TEST_F(NewcomerTest, EveryShellBlockOfTheClientsManualWorks) {
   EXPECT_TRUE(result.output.ends_with("ALL DONE\n")) << result.output;
 }
 
+TEST_F(NewcomerTest, ExamplesOfThePagesOnTheModelWork) {
+  for (const char* page : {"sim/mem/L2.md"}) {
+    std::string lines = "export PATH=" SM89_BIN_DIR ":$PATH\n";
+    const std::vector<std::string> commands = CommandsOf(page);
+    EXPECT_FALSE(commands.empty()) << page;
+    for (const std::string& command : commands) lines += command + "\n";
+    const CommandResult result = RunLines(lines + "echo ALL DONE\n");
+    EXPECT_EQ(result.exit_code, 0) << page << result.output;
+    EXPECT_TRUE(result.output.ends_with("ALL DONE\n")) << page << result.output;
+  }
+}
+
 TEST_F(NewcomerTest, QuickstartsExampleRuns) {
   std::string script = TextOf(kSource + "/deploy/quickstart");
   const std::string call = "\nmain \"$@\"\n";

@@ -57,5 +57,17 @@ TEST(Assumptions, WhatIsAssumedOfEveryRun) {
   EXPECT_THAT(AssumptionsOf(run, {}), Contains(HasSubstr("clock read")));
 }
 
+TEST(Assumptions, ResearchOptionsAreNamedWhenOn) {
+  const RunReport run;
+  EXPECT_THAT(AssumptionsOf(run, {}), Not(Contains(HasSubstr("research option"))));
+  GpuConfig config;
+  config.l2.features.prefetch_distance = 8;
+  EXPECT_THAT(AssumptionsOf(run, config), Contains(HasSubstr("prefetch up to 8 of their lines")));
+  config.l2.features.num_compressed = 2;
+  EXPECT_THAT(AssumptionsOf(run, config), Contains(HasSubstr("2 address range(s) are stored compressed")));
+  config.l2.features.interleave_bytes = 64;
+  EXPECT_THAT(AssumptionsOf(run, config), Contains(HasSubstr("64 neighbouring bytes lie in one L2 slice")));
+}
+
 }  // namespace
 }  // namespace sm89

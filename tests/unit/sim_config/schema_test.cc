@@ -62,7 +62,8 @@ TEST(Schema, EveryMemberHasExactlyOneRow) {
   EXPECT_EQ(BoundInside(gpu.exec, gpu), CountMembers<ExecConfig>() + kUnitTimings);
   EXPECT_EQ(BoundInside(gpu.l1, gpu), CountMembers<L1Config>() - 1 + kCache);
   EXPECT_EQ(BoundInside(gpu.noc, gpu), CountMembers<NocConfig>());
-  EXPECT_EQ(BoundInside(gpu.l2, gpu) + kDerivedInL2, CountMembers<L2Config>() - 1 + kCache);
+  EXPECT_EQ(BoundInside(gpu.l2, gpu) + kDerivedInL2,
+            CountMembers<L2Config>() - 2 + kCache + CountMembers<L2FeatureConfig>());
   EXPECT_EQ(BoundInside(gpu.dram, gpu), CountMembers<DramConfig>());
   EXPECT_EQ(BoundInside(gpu.run, gpu), CountMembers<RunConfig>());
   EXPECT_EQ(BoundInside(gpu.name, gpu), 1u);

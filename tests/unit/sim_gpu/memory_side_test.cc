@@ -1,6 +1,4 @@
 // The memory side as one: latencies of an idle one, what holds when its queues are full, its dump.
-#include "sim/gpu/memory_side.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,70 +6,16 @@
 #include <cstdio>
 #include <vector>
 
+#include "tests/unit/sim_gpu/memory_driver.h"
+
 namespace sm89 {
 namespace {
 
 using ::testing::HasSubstr;
 
-// Drives a memory side in windows as the GPU does, with everything sent at once.
-class Driver {
- public:
-  explicit Driver(const GpuConfig& config, Cycle window = 32)
-      : side_(config), inboxes_(config.sm.num_sms), window_(window) {
-    side_.AddKernel();
-  }
+using Driver = MemoryDriver;
 
-  MemRequest& Add(Cycle cycle, uint16_t sm, uint64_t line, MemRequestKind kind = MemRequestKind::kRead) {
-    MemRequest request;
-    request.cycle = cycle;
-    request.sm = sm;
-    request.line = line;
-    request.kind = kind;
-    request.sector_mask = 0xF;
-    request.token = static_cast<uint32_t>(requests_.size());
-    requests_.push_back(request);
-    return requests_.back();
-  }
-
-  // Runs until all is answered; the cycle of each answer by token.
-  std::vector<Cycle> Run() {
-    std::vector<Cycle> answers(requests_.size(), 0);
-    size_t left = requests_.size();
-    for (Cycle now = 0; left != 0; now += window_) {
-      std::vector<MemRequest> outbox;
-      for (const MemRequest& request : requests_) {
-        if (request.cycle >= now && request.cycle < now + window_) outbox.push_back(request);
-      }
-      side_.Submit(&outbox);
-      side_.RunUntil(now + window_ + side_.crossbar().MinLatency(), &inboxes_);
-      for (auto& inbox : inboxes_) {
-        left -= inbox.size();
-        for (const MemReply& reply : inbox) answers[reply.token] = reply.cycle;
-        inbox.clear();
-      }
-      EXPECT_LT(now, 10'000'000u) << side_.DescribeQueues();
-      if (now >= 10'000'000u) break;
-    }
-    return answers;
-  }
-
-  MemorySide& side() { return side_; }
-  std::vector<std::vector<MemReply>>& inboxes() { return inboxes_; }
-  std::vector<MemRequest>& requests() { return requests_; }
-
- private:
-  MemorySide side_;
-  std::vector<std::vector<MemReply>> inboxes_;
-  std::vector<MemRequest> requests_;
-  Cycle window_;
-};
-
-// 48 slices as in the resolved configuration.
-GpuConfig Config() {
-  GpuConfig config;
-  config.l2.slices = config.dram.channels * config.l2.slices_per_channel;
-  return config;
-}
+GpuConfig Config() { return MemoryConfig(); }
 
 TEST(MemorySideTest, AHitTakesTheWayThereTheLookUpAndTheWayBack) {
   const GpuConfig config = Config();
