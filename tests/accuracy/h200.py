@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The model against a measured H200: micro-benchmarks, whole kernels, synthesised control bits.
+"""The model against a measured H200: micro-benchmarks, whole kernels, reasons to wait, synthesised control bits.
 
     h200.py --sim build/release/bin/sm89-sim                       # prints the text of configs/H200/VALIDATION.md
     h200.py --sim ... --part micro [--rows lat_ffma mix_...]       # only a part, only some rows
@@ -16,14 +16,17 @@ import sys
 
 import h200_micro
 import h200_silicon
+import h200_stalls
 import h200_suite
 from runner import RunError
 
 TABLE = h200_silicon.ROOT / "configs" / "H200" / "VALIDATION.md"
 HEAD = h200_silicon.FOLDER / "h200.head.md"
 REASONS = h200_silicon.FOLDER / "h200_reasons.json"
-PARTS = ("micro", "suite", "bits")
+PARTS = ("micro", "suite", "stalls", "bits")
 SKIPPED = 77
+STALLS_HEAD = ("## Why warps wait\n\nThe suite's stall samples by instruction (Nsight Compute's source counters) against the "
+               "model's warp-cycles in the same states. Nothing is tuned to these either.\n\n")
 BITS_HEAD = ("## Synthesised against real control bits\n\nThe suite's sm_89 code on the preset RTX4090, with the control "
              "bits of the code and with those that are synthesised for traces without code. Cycles of a launch whose last "
              "wave is not full (sgemm_tiled: 1,024 CTAs in 768 places) move with which SM gets its CTAs, up to a fifth; "
@@ -40,6 +43,9 @@ def build(args, reasons):
     if "suite" in args.part:
         rows = h200_suite.simulate(args.sim, args.rows, args.config, args.processes, args.set)
         text["suite"] = "## Whole kernels\n\n" + h200_suite.render(rows, reasons["suite"])
+    if "stalls" in args.part:
+        rows = h200_stalls.simulate(args.sim, args.rows, args.config, args.processes, args.set)
+        text["stalls"] = STALLS_HEAD + h200_stalls.render(rows, reasons["stalls"])
     if "bits" in args.part:
         pairs = h200_suite.compare_bits(args.sim, args.rows, processes=args.processes)
         text["bits"] = BITS_HEAD + h200_suite.render_bits(pairs)
