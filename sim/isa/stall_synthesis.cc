@@ -81,9 +81,6 @@ class StallSynthesis {
     const auto waits = [mask](uint8_t counter) { return counter < 6 && (mask >> counter & 1); };
     if (waits(set.write_counter) || waits(set.read_counter)) return kCounterSetCycles;
     const DecodedInst& inst = *nodes_[node].inst;
-    // Its counter is named by DEPBAR, not by a wait mask.
-    const bool group = nodes_[previous].inst->control == ControlOp::kLdgDepbar;
-    if (group && inst.control == ControlOp::kDepbar) return kCounterSetCycles;
     const bool transfers = inst.rule == IssueRule::kReconverge || inst.control == ControlOp::kCall;
     return transfers ? kReconvergeCycles : 1;
   }

@@ -262,9 +262,11 @@ void Sm::RaiseCounters(uint32_t slot, const Outcome& outcome, Cycle now) {
     PushCounter(slot, inst.bits.read_counter, std::max(outcome.released, falls));
   }
   if (inst.bits.write_counter < kNumDependenceCounters) {
-    warp.counters.Raise(inst.bits.write_counter, now, reason);
+    // ptxas writes LDGDEPBAR with a stall of 1 in front of the DEPBAR that has to see it: it counts at once.
+    const bool group = inst.control == ControlOp::kLdgDepbar;
+    warp.counters.Raise(inst.bits.write_counter, group ? now - 1 : now, reason);
     // A group's counter falls with the group, a miss's with its reply.
-    if (inst.control == ControlOp::kLdgDepbar || outcome.pending) return;
+    if (group || outcome.pending) return;
     PushCounter(slot, inst.bits.write_counter, std::max(outcome.ready, falls), inst.result);
   }
 }

@@ -194,7 +194,7 @@ void Sm::FinishGroups(uint32_t slot, Cycle now) {
   uint8_t counter = 0;
   while (warp.groups.TakeDone(&counter)) {
     if (counter >= kNumDependenceCounters) continue;
-    // The counter is raised a cycle after its LDGDEPBAR has issued: it falls as an event.
+    // Of an empty group, it is raised in this cycle: it falls as an event.
     PushCounter(slot, counter, now + 2);
   }
 }

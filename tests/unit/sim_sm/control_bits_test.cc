@@ -141,6 +141,21 @@ TEST(Depbar, AnInstructionOfOneCycleInFrontDoesNotHideOlderOnes) {
   EXPECT_EQ(Span({Producer(1, 0).Stall(2), Depbar(0, 0)}), 2u);
 }
 
+TEST(Depbar, SeesTheLdgdepbarRightInFrontOfIt) {
+  SmLab lab;
+  lab.ReplyAt(kGlobal, 400);
+  lab.ReplyAt(kGlobal + 4096, 800);
+  const Program groups = {Ldgsts(4, kGlobal), Ldgdepbar(0), Ldgsts(4, kGlobal + 4096), Ldgdepbar(0)};
+  lab.Launch({groups + Program{Depbar(0, 1).Stall(4), Depbar(0, 0)}});
+  lab.Run();
+  const Cycle to_shared = 12 + 39 - 36;  // fill, then from the hit latency to LDGSTS's own
+  const Cycles issued = lab.Issued();
+  EXPECT_EQ(issued[3], issued[0] + 3);
+  EXPECT_EQ(issued[4], 400 + to_shared + 2);
+  EXPECT_EQ(issued[5], 800 + to_shared + 2);
+  EXPECT_EQ(Span({Ldgdepbar(0), Depbar(0, 0)}), 2u) << "an empty group";
+}
+
 // LDGSTS of two lines, each its own group.
 Program TwoGroups() {
   return {Ldgsts(4, kGlobal), Ldgdepbar(0).Stall(2), Ldgsts(4, kGlobal + 4096), Ldgdepbar(0).Stall(2)};
