@@ -12,7 +12,7 @@ list() {
       printf '%s\n' g++ cmake ninja-build ccache pkg-config \
         libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc grpc-proto libabsl-dev \
         libspdlog-dev prometheus-cpp-dev libsqlite3-dev libssl-dev libarchive-dev libzstd-dev liblz4-dev \
-        liblzma-dev zlib1g-dev nlohmann-json3-dev libcli11-dev
+        liblzma-dev zlib1g-dev nlohmann-json3-dev libcli11-dev libcsv-dev
       ;;
     test)
       printf '%s\n' libgtest-dev libgmock-dev libbenchmark-dev prometheus python3 shellcheck clang-format xz-utils procps git \
@@ -20,7 +20,7 @@ list() {
       ;;
     runtime)
       printf '%s\n' libgrpc++1.51 libprotobuf32 libabsl20220623 libspdlog1.10 libprometheus-cpp-core1.0 \
-        libprometheus-cpp-pull1.0 libsqlite3-0 libssl3 libarchive13 libzstd1 liblz4-1 liblzma5 zlib1g
+        libprometheus-cpp-pull1.0 libsqlite3-0 libssl3 libarchive13 libzstd1 liblz4-1 liblzma5 zlib1g libcsv3
       ;;
     *)
       echo "packages.sh: unknown kind '$1' (build, test, runtime)" >&2

@@ -15,6 +15,7 @@
 #include "sim/tools/findings_text.h"
 #include "sim/tools/mark_warnings.h"
 #include "sim/tools/sim_baseline.h"
+#include "sim/tools/sim_calibrate.h"
 #include "sim/tools/sim_errors.h"
 #include "sim/tools/sim_output.h"
 #include "sim/tools/sim_progress.h"
@@ -240,6 +241,7 @@ absl::StatusOr<Finished> RunToEnd(const SimCommandOptions& options, Config confi
 
 absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io, ProgressPrinter* progress) {
   if (!options.baseline_check.empty()) return CheckBaseline(options, io);
+  if (!options.calibrate_measured.empty()) return Calibrate(options, io);
   ASSIGN_OR_RETURN(Config config, LoadConfig(options.config, options.overrides, options.config_options));
   PrintConfigWarnings(config, io.err);
   ASSIGN_OR_RETURN(const Outputs outputs, OpenOutputs(options, io.out));

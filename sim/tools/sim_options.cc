@@ -47,6 +47,32 @@ void DeclareBaseline(CLI::App* app, SimCommandOptions* options) {
                 "with --baseline-check: compare although a configuration or an input has changed");
 }
 
+void DeclareCalibrate(CLI::App* app, SimCommandOptions* options) {
+  app->add_option("--calibrate", options->calibrate_measured,
+                  "compare with a CSV of ncu or nsys stats and suggest a setting to change (sim/calibrate)")
+      ->type_name("FILE");
+  app->add_flag("--calibrate-auto", options->calibrate_search.iterate,
+                "go on until every error is inside the tolerance or nothing improves");
+  app->add_option("--calibrate-parameter", options->calibrate_parameters,
+                  "setting that may change, NAME or NAME=MIN:MAX; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app->add_option("--calibrate-hold-out", options->calibrate_search.hold_out,
+                  "kernel that takes no part in the fit; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app->add_option("--calibrate-metric", options->calibrate_search.targets,
+                  "what is made to fit, by Nsight Compute's name (default cycles, else durations)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app->add_option("--calibrate-tolerance", options->calibrate_search.tolerance_percent,
+                  "errors inside +/- this need no more work (default 5)")
+      ->check(CLI::Range(0.0, 100.0))
+      ->type_name("PERCENT");
+  app->add_option("--calibrate-output", options->calibrate_output, "write an overlay configuration")
+      ->type_name("FILE");
+}
+
 void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->set_help_flag();
   app->add_option("-h,--help", raw->help_topic,
@@ -95,6 +121,7 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->add_flag("--host-time", options->host_time,
                 "add simulation time and rate to --text (varies from run to run)");
   DeclareBaseline(app, options);
+  DeclareCalibrate(app, options);
   app->add_flag("--progress", options->progress, "show progress on standard error");
 }
 
@@ -132,9 +159,10 @@ absl::StatusOr<uint64_t> ReadNumber(const char* option, const std::string& text,
 
 // A check brings its own inputs and gives no other results.
 absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
-  const bool other = !options.trace.empty() || options.program.any() || !options.baseline_record.empty() ||
-                     !options.overrides.empty() || !options.kernels.ranges.empty() || !options.json.empty() ||
-                     !options.csv.empty() || !options.text.empty() || !options.pc_csv.empty();
+  const bool other = !options.trace.empty() || options.program.any() || !options.calibrate_measured.empty() ||
+                     !options.baseline_record.empty() || !options.overrides.empty() ||
+                     !options.kernels.ranges.empty() || !options.json.empty() || !options.csv.empty() ||
+                     !options.text.empty() || !options.pc_csv.empty();
   if (!other) return absl::OkStatus();
   return InputError(absl::StatusCode::kInvalidArgument,
                     Fault{.field = "--baseline-check",
@@ -143,9 +171,23 @@ absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
                           .message = "the file says what is simulated"});
 }
 
+// A calibration simulates many times: there is not one result to write.
+absl::Status CheckCalibrateAlone(const SimCommandOptions& options) {
+  const bool other = !options.keep_trace.empty() || !options.baseline_record.empty() ||
+                     !options.json.empty() || !options.csv.empty() || !options.text.empty() ||
+                     !options.pc_csv.empty();
+  if (options.calibrate_measured.empty() || !other) return absl::OkStatus();
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    Fault{.field = "--calibrate",
+                          .value = options.calibrate_measured,
+                          .expected = "no result file beside it but --calibrate-output",
+                          .message = "a calibration simulates many times"});
+}
+
 // Exactly one of a trace and a program.
 absl::Status CheckInput(const SimCommandOptions& options) {
   if (!options.baseline_check.empty()) return CheckBaselineAlone(options);
+  RETURN_IF_ERROR(CheckCalibrateAlone(options));
   const bool program = options.program.any();
   if (options.trace.empty() && !program) {
     return InputError(absl::StatusCode::kInvalidArgument,

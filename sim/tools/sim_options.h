@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/api/simulator.h"
+#include "sim/calibrate/search.h"
 #include "sim/config/config.h"
 #include "sim/ingest/ingest.h"
 #include "sim/tools/program_flags.h"
@@ -33,6 +34,10 @@ struct SimCommandOptions {
   std::string baseline_record, baseline_check;
   std::optional<double> baseline_band_percent;
   bool baseline_allow_changes = false;
+  // calibrate_measured: a profiler's CSV that this run is compared with; no other results then.
+  std::string calibrate_measured, calibrate_output;
+  std::vector<std::string> calibrate_parameters;
+  calibrate::SearchOptions calibrate_search;
   bool profile = false;    // count by instruction; implied by pc_csv
   bool host_time = false;  // add wall-clock lines to `text`
   bool progress = false;
