@@ -74,6 +74,7 @@ void AddCommands(CLI::App& app, Context& context) {
   AddJobsCommands(app, context);
   AddResultCommand(app, context);
   AddAnalyzeCommand(app, context);
+  AddCalibrateCommand(app, context);
   AddBaselineCommand(app, context);
   AddPoolCommand(app, context);
   AddVersionCommand(app, context);

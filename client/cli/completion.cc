@@ -63,14 +63,15 @@ const std::map<std::string, NameKind>& KindsByOption() {
       {"--config", NameKind::kConfig}, {"--base", NameKind::kConfig}, {"--trace", NameKind::kTrace},
       {"CONFIG", NameKind::kConfig},   {"LEFT", NameKind::kConfig},   {"RIGHT", NameKind::kConfig},
       {"TRACE", NameKind::kTrace},     {"PROGRAM", NameKind::kTrace}, {"JOB", NameKind::kJob},
-      {"WORKER", NameKind::kWorker}};
+      {"--job", NameKind::kJob},       {"WORKER", NameKind::kWorker}};
   return kinds;
 }
 
 bool TakesFiles(const std::string& option) {
-  constexpr const char* kTakers[] = {"PATH",       "FILE",     "CONFIG",  "LEFT",        "RIGHT",  "--trace",
-                                     "--cubin",    "--launch", "--suite", "--cubin-dir", "--ptx",  "--config",
-                                     "--settings", "--json",   "--csv",   "--text",      "--table"};
+  constexpr const char* kTakers[] = {"PATH",    "FILE",     "CONFIG",     "LEFT",    "RIGHT",
+                                     "--trace", "--cubin",  "--launch",   "--suite", "--cubin-dir",
+                                     "--ptx",   "--config", "--settings", "--json",  "--csv",
+                                     "--text",  "--table",  "--measured", "--output"};
   return std::any_of(std::begin(kTakers), std::end(kTakers), [&](const char* t) { return option == t; });
 }
 
