@@ -28,6 +28,8 @@ constexpr int kReceiveBytesMax = 16 << 20;
 constexpr int kKeepaliveTimeMs = 30'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kReconnectMinMs = 100;
+// What one attempt to connect may take: a busy machine or a far one needs more than a tenth of a second.
+constexpr int kConnectMs = 5'000;
 constexpr int kReconnectMaxMs = 2'000;
 constexpr double kAnalysisSeconds = 600;  // an analysis says nothing until it is done
 
@@ -52,7 +54,7 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   args.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 0);
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMinMs);
-  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMinMs);
+  args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);  // gRPC's name for that
   args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
   // The daemon is in the same lab; a web proxy from the environment only gets in the way.
   args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
