@@ -117,6 +117,10 @@ absl::Status CheckFiles(const baseline::Question& q) {
 // Brings what a question names to the server.
 absl::StatusOr<v1::JobSpec> SpecFor(Context& context, const baseline::Question& q, const RunFlags& run) {
   CLIENT_RETURN_IF_ERROR(CheckFiles(q));
+  if (!q.sass.empty()) {
+    return absl::UnimplementedError(
+        "it was recorded with --sass, which jobs cannot name; check it with 'sm89-sim --baseline-check'");
+  }
   CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
   v1::JobSpec spec;
   UploadFlags upload;

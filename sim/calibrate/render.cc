@@ -19,6 +19,9 @@ constexpr size_t kNamesShown = 10;
 constexpr size_t kNameColumns = 40;
 // Beyond this the two sides did not execute the same code.
 constexpr double kInstructionTolerancePercent = 1;
+// Hit rates that differ by more than this are those of caches in another state, not of another timing.
+constexpr double kL2StatePoints = 20;
+constexpr char kL2HitMetric[] = "lts__t_sector_hit_rate.pct";
 constexpr char kInstructionsMetric[] = "smsp__inst_executed.sum";
 
 // Metrics that tables show beside the targets, where both sides have them.
@@ -126,16 +129,24 @@ std::vector<std::string> Notes(const Measured& measured, const SearchResult& res
     notes.push_back(absl::StrFormat("simulated durations are at the configured core clock, %.1f MHz",
                                     static_cast<double>(result.start.core_khz) / 1000));
   }
-  size_t other_code = 0;
+  size_t other_code = 0, other_state = 0;
   for (const Comparison& row : Compare(result.matching, measured, result.start)) {
     const bool off = row.metric == kInstructionsMetric &&
                      std::abs(row.error_percent.value_or(100)) > kInstructionTolerancePercent;
     if (off) ++other_code;
+    if (row.metric == kL2HitMetric && std::abs(row.error_percent.value_or(0)) > kL2StatePoints) ++other_state;
   }
   if (other_code > 0) {
     notes.push_back(absl::StrCat(other_code,
                                  " kernels executed another number of instructions than was simulated: "
                                  "their errors are not those of the timing"));
+  }
+  if (other_state > 0) {
+    notes.push_back(
+        absl::StrFormat("%u kernels found the L2 in another state (hit rates differ by more than %g points): "
+                        "ncu empties the caches "
+                        "before each kernel, a simulation keeps them from launch to launch",
+                        other_state, kL2StatePoints));
   }
   return notes;
 }

@@ -21,7 +21,9 @@ class BaselineTest : public ServiceTest {
   ProgramResult Record(const std::vector<std::string>& more) const {
     std::vector<std::string> words = {"baseline", "record", file_};
     words.insert(words.end(), more.begin(), more.end());
-    return daemon_.Cli(words, 300);
+    const ProgramResult recorded = daemon_.Cli(words, 300);
+    EXPECT_EQ(recorded.exit_code, 0) << recorded.out << recorded.err << daemon_.log();
+    return recorded;
   }
   ProgramResult Check(const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words = {"baseline", "check", file_};
@@ -93,6 +95,11 @@ TEST_F(BaselineTest, WhatCannotBeComparedIsExitCode2AndSaysWhy) {
   Write(other);
   EXPECT_EQ(Check().exit_code, 2);
   EXPECT_THAT(Check().out, HasSubstr("is missing"));
+  other = good;
+  other["runs"][0]["question"]["sass"] = {"k.cubin"};
+  Write(other);
+  EXPECT_EQ(Check().exit_code, 2);
+  EXPECT_THAT(Check().out, HasSubstr("--sass"));
   std::ofstream(file_) << "{";
   const ProgramResult broken = Check();
   EXPECT_EQ(broken.exit_code, 2);

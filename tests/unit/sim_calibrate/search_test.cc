@@ -317,6 +317,24 @@ TEST(Search, APowerOfTwoStaysOne) {
   EXPECT_EQ(result->values[0], 32);
 }
 
+TEST(Table, NotesWhatIsNotTheTimings) {
+  Formula formula(&Linear);
+  Measured measured = formula.Silicon({});
+  Simulated start = *formula.One({});
+  measured.kernels[0].metrics["smsp__inst_executed.sum"] = 100;
+  start.kernels[0].metrics["smsp__inst_executed.sum"] = 102;
+  measured.kernels[1].metrics["lts__t_sector_hit_rate.pct"] = 30;
+  start.kernels[1].metrics["lts__t_sector_hit_rate.pct"] = 90;
+  measured.kernels[2].metrics["lts__t_sector_hit_rate.pct"] = 85;
+  start.kernels[2].metrics["lts__t_sector_hit_rate.pct"] = 90;
+  const std::vector<Parameter> parameters = {Make("l2")};
+  const auto result = Search(measured, start, parameters, {}, &formula);
+  ASSERT_TRUE(result.ok()) << result.status();
+  const std::string text = ToTable(measured, parameters, {}, *result, {});
+  EXPECT_THAT(text, HasSubstr("note: 1 kernels executed another number of instructions"));
+  EXPECT_THAT(text, HasSubstr("note: 1 kernels found the L2 in another state"));
+}
+
 TEST(Overlay, IncludesTheBaseAndTellsTheHistory) {
   Formula formula(&Linear);
   Measured measured = formula.Silicon({{"-l2", "140"}});
