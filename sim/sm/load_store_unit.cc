@@ -12,8 +12,12 @@ constexpr Cycle kDispatchCycles = 2;
 
 uint32_t Count(uint8_t mask) { return static_cast<uint32_t>(__builtin_popcount(mask)); }
 
-// Port to released sources, an instruction that carries no data (core-model notes 1.6: WAR of loads).
-constexpr Cycle kPortToRelease = 5;
+// Port to released sources, an instruction that carries no data: the setting counts from the issue of a load
+// from a uniform address (core-model notes 1.6, WAR of loads).
+Cycle PortToRelease(const L1Config& config) {
+  const Cycle to_port = kDispatchCycles + config.uniform_address_cycles;
+  return config.read_release_cycles - std::min<Cycle>(config.read_release_cycles, to_port);
+}
 
 uint32_t Words(const SmInst& code) { return std::max<uint32_t>(code.width_bytes / 4, 1); }
 
@@ -47,6 +51,7 @@ LoadStoreUnit::LoadStoreUnit(const GpuConfig& config, uint16_t sm)
       tlb_(1, std::max<uint32_t>(config.tlb.entries, 1)),
       queue_size_(config.l1.queue_entries + 1),
       sm_(sm),
+      port_to_release_(PortToRelease(config.l1)),
       room_{Room{config.l1.cache.mshr_entries},
             Room{2 * config.l1.cache.mshr_entries}},  // buffers: assumption
       cache_(config.l1.cache.sets, config.sm.unified_l1_kib * 1024 / kLineBytes / config.l1.cache.sets),
@@ -113,7 +118,7 @@ Cycle LoadStoreUnit::ReservePort(uint32_t sub, Cycle now, const SmInst& code, Cy
   const Cycle start = std::max(now + kDispatchCycles, address_free_[sub]);
   address_free_[sub] = start + address_cycles;
   const Cycle port = port_.Take(start + address_cycles, config_.request_interval_cycles).begin;
-  *released = port + kPortToRelease + DataReadCycles(code);
+  *released = port + port_to_release_ + DataReadCycles(code);
   queue_[sub][queue_head_[sub]++ % queue_size_] = *released;
   return port;
 }

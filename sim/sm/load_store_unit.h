@@ -162,6 +162,7 @@ class LoadStoreUnit {
   LruTags tlb_;
   uint32_t queue_size_;  // queue entries and the dispatch latch
   uint16_t sm_;
+  Cycle port_to_release_;
   std::array<Room, kNumRoomPools> room_;
   L1Cache cache_;
   std::array<Cycle, 8> address_free_{};

@@ -145,6 +145,17 @@ TEST(MemoryLatency, GlobalLoads) {
   EXPECT_EQ(Raw(Ldg(16)), 38u);
 }
 
+TEST(MemoryLatency, SourcesAreReadAsLateAsTheSettingSays) {
+  GpuConfig config = A6000();
+  config.l1.read_release_cycles = 12;
+  const auto war = [&](const Inst& inst) {
+    return Span({Inst(inst).Read(0).Stall(2), Nop().Wait(1)}, config);
+  };
+  EXPECT_EQ(war(Uniform(Ldg())), 12u);
+  EXPECT_EQ(war(Ldg()), 14u) << "two cycles more in the address unit";
+  EXPECT_EQ(war(Lds()), 12u);
+}
+
 TEST(MemoryLatency, GlobalLoadsOfUniformAddressesSaveTheAddressCycles) {
   // The table has 29, 31, 35: a cycle less than the two that their address unit saves. The model keeps the
   // two; nothing else in the source says where the third comes from.
