@@ -21,6 +21,8 @@ constexpr std::chrono::seconds kPollDeadline{60};
 // By how much an artifact may take: 1 s a MiB on top.
 constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr int kReconnectMsMin = 100;
+// What one attempt to connect may take on a busy machine.
+constexpr int kConnectMs = 5'000;
 constexpr int kReconnectMsMax = 250;
 
 absl::Status FromGrpc(const grpc::Status& status) {
@@ -36,7 +38,7 @@ class GrpcDaemonLink final : public DaemonLink {
   explicit GrpcDaemonLink(const std::string& address) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMsMin);
-    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectMsMin);
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectMs);  // gRPC's name for that
     arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMsMax);
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
     stub_ = v1::WorkerService::NewStub(
