@@ -134,6 +134,16 @@ TEST_F(SiliconPages, RawPageOfTheH200) {
   EXPECT_NEAR(first.metrics.at("dram__bytes.sum.per_second"), 1.317709e12, 1e6);
 }
 
+TEST_F(SiliconPages, SecondRawPageOfTheH200) {
+  if (!std::filesystem::exists(kShared + "/silicon/measured"))
+    GTEST_SKIP() << "no silicon data in " << kShared;
+  const auto raw = Read("h200_micro2_ncu_raw.csv.xz");
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  EXPECT_EQ(raw->kernels.size(), 13u);
+  for (const MeasuredKernel& kernel : raw->kernels)
+    EXPECT_GT(kernel.metrics.at(kCyclesMetric), 0) << kernel.line;
+}
+
 // The details page prints the same launches with fewer digits and other names.
 TEST_F(SiliconPages, DetailsPageSaysTheSame) {
   if (!std::filesystem::exists(kShared + "/silicon/measured"))
@@ -196,6 +206,18 @@ TEST(Csv, FaultsNameTheirLine) {
   EXPECT_FALSE(ReadMeasured(header, "x.csv").ok());
   EXPECT_FALSE(ReadMeasured("", "x.csv").ok());
   EXPECT_EQ(ReadMeasuredFile("no/such.csv").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(Csv, IsBounded) {
+  std::string wide = "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\"";
+  for (size_t i = 0; i < kColumnsMax; ++i) wide += ",\"a__b\"";
+  EXPECT_EQ(ReadMeasured(wide + "\n", "x.csv").status().code(), absl::StatusCode::kResourceExhausted);
+  // A quote that is never closed does not take the rest of a large file.
+  std::string open = "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"a__b\"\n\"0\",\"k\n";
+  for (size_t i = 0; i < 3 * (kRowBytesMax >> 16); ++i) open += std::string(65536, 'x') + "\n";
+  const auto bad = ReadMeasured(open, "x.csv");
+  ASSERT_EQ(FaultsOf(bad.status()).size(), 1u);
+  EXPECT_EQ(FaultsOf(bad.status())[0].line, 2u);
 }
 
 TEST(Csv, NsysSummaryAndOtherUnits) {
