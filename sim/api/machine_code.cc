@@ -4,42 +4,53 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "sim/api/named_kernels.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/cubin/reader.h"
 #include "sim/sass/decode.h"
 #include "sim/sass/listing.h"
+#include "sim/sass/opcode_text.h"
 
 namespace sm89 {
 namespace {
 
-constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
-
 struct CodeFunction {
   sass::ListedFunction code;
+  std::shared_ptr<const cubin::Module> module;  // null: of a listing
   std::string demangled;  // "void axpy<float>(float*, int)"; the name itself where it is not mangled
   std::string plain;      // without parameters
 };
 
 struct CodeFile {
-  std::string path;
+  std::string name;
   std::vector<CodeFunction> functions;
 };
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
+absl::Status Unreadable(const std::string& name, absl::StatusCode code, std::string message) {
+  return InputError(code, Fault{.file = name,
+                                .field = "--sass",
+                                .expected = "a cubin or a listing of at most 1 GiB",
+                                .message = std::move(message)});
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path, const std::string& name) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return Unreadable(name, absl::StatusCode::kInvalidArgument, "it is a folder; name the files in it");
+  }
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   const auto size = in ? static_cast<int64_t>(in.tellg()) : -1;
-  if (size < 0 || static_cast<uint64_t>(size) > kMaxFileBytes) {
-    return InputError(size < 0 ? absl::StatusCode::kNotFound : absl::StatusCode::kInvalidArgument,
-                      Fault{.file = path,
-                            .field = "--sass",
-                            .expected = "a cubin or a listing of at most 1 GiB",
-                            .message = size < 0 ? "cannot be read" : "the file is too large"});
+  if (size < 0) return Unreadable(name, absl::StatusCode::kNotFound, "cannot be read");
+  if (static_cast<uint64_t>(size) > kMaxMachineCodeBytes) {
+    return Unreadable(name, absl::StatusCode::kInvalidArgument, "the file is too large");
   }
   in.seekg(0);
   std::string bytes(std::istreambuf_iterator<char>(in), {});
@@ -55,10 +66,10 @@ bool IsBinary(const std::string& bytes) {
          bytes.substr(0, 16).find('\0') != std::string::npos;
 }
 
-std::vector<sass::ListedFunction> FunctionsOf(const cubin::Module& module) {
-  std::vector<sass::ListedFunction> functions;
-  for (const cubin::Function& function : module.functions) {
-    sass::ListedFunction listed{function.name, module.arch, {}};
+std::vector<CodeFunction> FunctionsOf(const std::shared_ptr<const cubin::Module>& module) {
+  std::vector<CodeFunction> functions;
+  for (const cubin::Function& function : module->functions) {
+    sass::ListedFunction listed{function.name, module->arch, {}};
     for (size_t at = 0; at + 16 <= function.code.size(); at += 16) {
       sass::ListedInst inst{at, {}};
       for (size_t b = 8; b-- > 0;) {
@@ -67,21 +78,26 @@ std::vector<sass::ListedFunction> FunctionsOf(const cubin::Module& module) {
       }
       listed.insts.push_back(inst);
     }
-    functions.push_back(std::move(listed));
+    functions.push_back({std::move(listed), module, "", ""});
   }
   return functions;
 }
 
-absl::StatusOr<std::vector<sass::ListedFunction>> ReadFunctions(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  if (!IsBinary(bytes)) return sass::ReadListing(bytes, path);
-  std::vector<sass::ListedFunction> all;
-  ASSIGN_OR_RETURN(const std::vector<cubin::Image> images, cubin::ListImages(bytes, path));
+absl::StatusOr<std::vector<CodeFunction>> ReadFunctions(const std::string& path, const std::string& name) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, name));
+  std::vector<CodeFunction> all;
+  if (!IsBinary(bytes)) {
+    ASSIGN_OR_RETURN(std::vector<sass::ListedFunction> listed, sass::ReadListing(bytes, name));
+    for (sass::ListedFunction& function : listed) all.push_back({std::move(function), nullptr, "", ""});
+    return all;
+  }
+  ASSIGN_OR_RETURN(const std::vector<cubin::Image> images, cubin::ListImages(bytes, name));
   for (const cubin::Image& image : images) {
     if (image.is_ptx) continue;
     const std::string_view elf(reinterpret_cast<const char*>(image.bytes.data()), image.bytes.size());
-    ASSIGN_OR_RETURN(const cubin::Module module, cubin::ParseCubin(elf, image.name));
-    std::vector<sass::ListedFunction> functions = FunctionsOf(module);
+    ASSIGN_OR_RETURN(cubin::Module module, cubin::ParseCubin(elf, image.name));
+    std::vector<CodeFunction> functions =
+        FunctionsOf(std::make_shared<const cubin::Module>(std::move(module)));
     std::move(functions.begin(), functions.end(), std::back_inserter(all));
   }
   return all;
@@ -96,42 +112,38 @@ std::string Demangled(const std::string& name) {
   return demangled;
 }
 
-absl::StatusOr<CodeFile> ReadCodeFile(const std::string& path) {
-  ASSIGN_OR_RETURN(std::vector<sass::ListedFunction> functions, ReadFunctions(path));
-  CodeFile file{path, {}};
-  for (sass::ListedFunction& function : functions) {
-    const std::string demangled = Demangled(function.name);
-    file.functions.push_back({std::move(function), demangled, demangled.substr(0, demangled.find('('))});
+absl::StatusOr<CodeFile> ReadCodeFile(const MachineCodeFile& given) {
+  CodeFile file{given.name, {}};
+  ASSIGN_OR_RETURN(file.functions, ReadFunctions(given.path, given.name));
+  for (CodeFunction& function : file.functions) {
+    function.demangled = Demangled(function.code.name);
+    function.plain = function.demangled.substr(0, function.demangled.find('('));
   }
   return file;
 }
 
 // As tracers write kernels: mangled, demangled, or without parameters where that names one function only.
-const sass::ListedFunction* FindFunction(const CodeFile& file, const KernelInfo& kernel) {
+const CodeFunction* FindFunction(const CodeFile& file, const KernelInfo& kernel) {
   const CodeFunction* by_demangled = nullptr;
   const CodeFunction* by_plain = nullptr;
   int plain = 0;
   for (const CodeFunction& function : file.functions) {
     if (function.code.arch != 0 && function.code.arch != kernel.binary_version) continue;
-    if (function.code.name == kernel.name) return &function.code;
+    if (function.code.name == kernel.name) return &function;
     if (function.demangled == kernel.name) by_demangled = &function;
     if (function.plain == kernel.name) {
       by_plain = &function;
       ++plain;
     }
   }
-  if (by_demangled != nullptr) return &by_demangled->code;
-  return plain == 1 ? &by_plain->code : nullptr;
-}
-
-std::string_view BaseOf(const std::string& opcode) {
-  return std::string_view(opcode).substr(0, opcode.find('.'));
+  if (by_demangled != nullptr) return by_demangled;
+  return plain == 1 ? by_plain : nullptr;
 }
 
 class Overlay {
  public:
-  Overlay(const KernelInfo& kernel, const sass::ListedFunction& function, const std::string& path)
-      : kernel_(kernel), function_(function), path_(path) {}
+  Overlay(const KernelInfo& kernel, const sass::ListedFunction& function, const std::string& file)
+      : kernel_(kernel), function_(function), file_(file) {}
 
   absl::Status Apply(std::vector<StaticInst>* table) const {
     for (StaticInst& inst : *table) {
@@ -140,7 +152,8 @@ class Overlay {
       if (it == function_.insts.end() || it->pc != inst.pc) return Differs(inst, "nothing there");
       const absl::StatusOr<sass::Instruction> code = sass::Decode(it->word, kernel_.binary_version);
       if (!code.ok()) return Differs(inst, std::string(code.status().message()));
-      if (Name(code->op) != BaseOf(inst.opcode)) return Differs(inst, sass::PrintOpcode(*code));
+      const std::string listed = sass::PrintOpcode(*code);
+      if (!sass::SameOpcodeText(inst.opcode, listed)) return Differs(inst, listed);
       inst.has_encoding = true;
       for (size_t i = 0; i < 8; ++i) {
         inst.encoding[i] = static_cast<uint8_t>(it->word.lo >> (8 * i));
@@ -154,7 +167,7 @@ class Overlay {
   absl::Status Differs(const StaticInst& inst, const std::string& found) const {
     const std::string pc = absl::StrCat("0x", absl::Hex(inst.pc));
     return InputError(absl::StatusCode::kInvalidArgument,
-                      Fault{.file = path_,
+                      Fault{.file = file_,
                             .field = absl::StrCat(kernel_.name, "+", pc),
                             .value = found,
                             .expected = inst.opcode,
@@ -165,7 +178,7 @@ class Overlay {
 
   const KernelInfo& kernel_;
   const sass::ListedFunction& function_;
-  const std::string& path_;
+  const std::string& file_;
 };
 
 class EncodedSource final : public TraceSource {
@@ -197,39 +210,52 @@ bool HasEncodings(std::span<const StaticInst> table) {
 }
 
 TraceWarning MissingKernels(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 10;
-  std::string text = absl::StrCat(names.size(), " kernel(s) without code in the --sass files: ");
-  for (size_t i = 0; i < names.size() && i < kShown; ++i)
-    absl::StrAppend(&text, i == 0 ? "" : ", ", names[i]);
-  if (names.size() > kShown) absl::StrAppend(&text, " and ", names.size() - kShown, " more");
-  absl::StrAppend(&text, "; their control bits are synthesised");
-  return {"no_machine_code", text};
+  return {"no_machine_code",
+          NamedKernels(names, " without code in the --sass files: control bits are synthesised")};
 }
 
 }  // namespace
 
+absl::StatusOr<MachineCodeSummary> CheckMachineCode(const MachineCodeFile& file) {
+  ASSIGN_OR_RETURN(const std::vector<CodeFunction> functions, ReadFunctions(file.path, file.name));
+  if (functions.empty()) {
+    return Unreadable(file.name, absl::StatusCode::kInvalidArgument, "it holds no machine code");
+  }
+  std::set<uint32_t> archs;
+  for (const CodeFunction& function : functions) archs.insert(function.code.arch);
+  MachineCodeSummary summary{functions.size(), ""};
+  for (const uint32_t arch : archs) {
+    const std::string text = arch == 0 ? "an unnamed architecture" : absl::StrCat("sm_", arch);
+    absl::StrAppend(&summary.archs, summary.archs.empty() ? "" : ", ", text);
+  }
+  return summary;
+}
+
 absl::StatusOr<MachineCode> AddMachineCode(std::shared_ptr<TraceSource> trace,
-                                           const std::vector<std::string>& paths) {
+                                           const std::vector<MachineCodeFile>& paths,
+                                           const std::vector<bool>& selected) {
   std::vector<CodeFile> files;
-  for (const std::string& path : paths) {
+  for (const MachineCodeFile& path : paths) {
     ASSIGN_OR_RETURN(CodeFile file, ReadCodeFile(path));
     files.push_back(std::move(file));
   }
   MachineCode result;
   TraceSetInfo info = trace->info();
   result.files.resize(info.kernels.size());
+  result.origins.resize(info.kernels.size());
   std::vector<std::vector<StaticInst>> tables(info.kernels.size());
   std::vector<std::string> missing;
   for (uint32_t k = 0; k < info.kernels.size(); ++k) {
     const KernelInfo& kernel = info.kernels[k];
     const std::span<const StaticInst> table = trace->StaticTable(k);
-    if (HasEncodings(table)) continue;
+    if (!selected[k] || HasEncodings(table)) continue;
     for (const CodeFile& file : files) {
-      const sass::ListedFunction* function = FindFunction(file, kernel);
+      const CodeFunction* function = FindFunction(file, kernel);
       if (function == nullptr) continue;
       tables[k].assign(table.begin(), table.end());
-      RETURN_IF_ERROR(Overlay(kernel, *function, file.path).Apply(&tables[k]));
-      result.files[k] = file.path;
+      RETURN_IF_ERROR(Overlay(kernel, function->code, file.name).Apply(&tables[k]));
+      result.files[k] = std::filesystem::path(file.name).filename().string();
+      result.origins[k] = {function->module, function->code.name};
       break;
     }
     const bool known = std::find(missing.begin(), missing.end(), kernel.name) != missing.end();

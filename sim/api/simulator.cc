@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "sim/api/assumptions.h"
 #include "sim/api/machine_code.h"
+#include "sim/api/named_kernels.h"
+#include "sim/api/profile_notes.h"
 #include "sim/base/assert.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
@@ -36,11 +38,8 @@ EmulatedLaunch LaunchReportOf(const LaunchOutcome& outcome) {
 class SimulatorImpl final : public Simulator {
  public:
   SimulatorImpl(SimulatorOptions options, std::shared_ptr<TraceSource> trace, std::unique_ptr<Gpu> gpu,
-                std::vector<bool> selected, std::vector<std::string> code_files)
-      : options_(std::move(options)),
-        trace_(std::move(trace)),
-        gpu_(std::move(gpu)),
-        code_files_(std::move(code_files)) {
+                std::vector<bool> selected, MachineCode code)
+      : options_(std::move(options)), trace_(std::move(trace)), gpu_(std::move(gpu)), code_(std::move(code)) {
     for (size_t k = 0; k < selected.size(); ++k) {
       if (!selected[k]) continue;
       ++kernels_total_;
@@ -94,6 +93,7 @@ class SimulatorImpl final : public Simulator {
     report.total_cycles = gpu_->now();
     report.marks = info.marks;
     report.warnings = info.warnings;
+    AddBarrierWarning(&report.warnings);
     if (!gpu_->done()) {
       report.status = RunStatus::kRunning;
       report.status_detail = "the run has not ended";
@@ -123,9 +123,44 @@ class SimulatorImpl final : public Simulator {
   }
 
  private:
+  // Kernels whose barriers may not be what they look like, by name.
+  void AddBarrierWarning(std::vector<TraceWarning>* warnings) const {
+    std::vector<std::string> traced, in_registers;
+    for (const auto& run : gpu_->runs()) {
+      if (!run->barriers.partial) continue;
+      std::vector<std::string>& names = run->barriers.in_registers ? in_registers : traced;
+      const std::string& name = trace_->info().kernels[run->trace_kernel].name;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    if (!traced.empty()) {
+      warnings->push_back(
+          {"barrier_counts_unknown",
+           NamedKernels(
+               traced,
+               " with several barriers, or one for a part of the CTA: the trace does not tell how many "
+               "threads each is for, so it waits for the whole CTA; give the cubin or its listing with "
+               "--sass")});
+    }
+    if (!in_registers.empty()) {
+      warnings->push_back(
+          {"barrier_counts_unknown",
+           NamedKernels(in_registers,
+                        " with several barriers, or one for a part of the CTA, whose number or count is in a "
+                        "register: it waits for the whole CTA")});
+    }
+  }
+
   std::string MachineCodeText(uint32_t trace_kernel) const {
-    const bool of_file = !code_files_.empty() && !code_files_[trace_kernel].empty();
-    return of_file ? absl::StrCat("machine code of ", code_files_[trace_kernel]) : "machine code";
+    const bool of_file = !code_.files.empty() && !code_.files[trace_kernel].empty();
+    return of_file ? absl::StrCat("machine code of ", code_.files[trace_kernel]) : "machine code";
+  }
+
+  CodeOrigin OriginOf(uint32_t trace_kernel) const {
+    if (options_.emulation != nullptr) {
+      const LoadedProgram& program = options_.emulation->program();
+      return {program.modules[trace_kernel], program.launches[trace_kernel].kernel};
+    }
+    return code_.origins.empty() ? CodeOrigin{} : code_.origins[trace_kernel];
   }
 
   KernelReport KernelReportOf(uint32_t index) const {
@@ -157,7 +192,10 @@ class SimulatorImpl final : public Simulator {
       kernel.info.masked_off_instructions = kernel.stats.sm.masked_off_instructions;
     }
     kernel.guessed_opcodes = gpu_->GuessedOf(index);
-    if (options_.profile) kernel.per_pc = PcReports(code, gpu_->ProfileOf(index));
+    if (options_.profile) {
+      kernel.per_pc = PcReports(code, gpu_->ProfileOf(index));
+      AddProfileNotes(code, OriginOf(run.trace_kernel), options_.config.gpu, &kernel);
+    }
     if (options_.emulation != nullptr) {
       kernel.launch = LaunchReportOf(options_.emulation->outcomes()[run.trace_kernel]);
     }
@@ -167,7 +205,7 @@ class SimulatorImpl final : public Simulator {
   SimulatorOptions options_;
   std::shared_ptr<TraceSource> trace_;
   std::unique_ptr<Gpu> gpu_;
-  std::vector<std::string> code_files_;  // by kernel of the trace, "" = none; empty without sass_files
+  MachineCode code_;  // its lists are empty without sass_files
   uint32_t kernels_total_ = 0;
   uint64_t instructions_total_ = 0;
 };
@@ -219,12 +257,13 @@ absl::Status CheckProfileSize(const TraceSource& trace, const std::vector<bool>&
 absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions options) {
   MachineCode code;
   ASSIGN_OR_RETURN(code.source, OpenSource(&options));
+  ASSIGN_OR_RETURN(std::vector<bool> selected,
+                   SelectKernels(options.kernels, code.source->info().kernels.size()));
   if (!options.sass_files.empty()) {
-    ASSIGN_OR_RETURN(code, AddMachineCode(std::move(code.source), options.sass_files));
+    ASSIGN_OR_RETURN(code, AddMachineCode(std::move(code.source), options.sass_files, selected));
   }
   const std::shared_ptr<TraceSource> trace = code.source;
   const TraceSetInfo& info = trace->info();
-  ASSIGN_OR_RETURN(std::vector<bool> selected, SelectKernels(options.kernels, info.kernels.size()));
   if (options.profile) RETURN_IF_ERROR(CheckProfileSize(*trace, selected, options.threads));
   GpuOptions gpu_options;
   gpu_options.config = options.config.gpu;
@@ -235,8 +274,8 @@ absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions op
   gpu_options.threads = options.threads;
   gpu_options.profile = options.profile;
   ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, Gpu::Create(std::move(gpu_options)));
-  return std::unique_ptr<Simulator>(std::make_unique<SimulatorImpl>(
-      std::move(options), trace, std::move(gpu), std::move(selected), std::move(code.files)));
+  return std::unique_ptr<Simulator>(std::make_unique<SimulatorImpl>(std::move(options), trace, std::move(gpu),
+                                                                    std::move(selected), std::move(code)));
 }
 
 }  // namespace sm89

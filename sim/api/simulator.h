@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "sim/api/machine_code.h"
 #include "sim/config/config.h"
 #include "sim/replay/emulation.h"
 #include "sim/report/run_report.h"
@@ -36,7 +37,7 @@ struct SimulatorOptions {
       emulation;  // instead of both: launches to execute; their outcomes get into the report
   EmulationOptions emulation_options;  // for a program package
   // Cubins and listings that give the kernels of a trace their encodings (machine_code.h).
-  std::vector<std::string> sass_files;
+  std::vector<MachineCodeFile> sass_files;
   KernelSelection kernels;
   uint64_t max_cycles = 0;  // 0 = no limit
   uint32_t threads = 1;     // host threads; the result does not depend on it

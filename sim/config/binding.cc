@@ -44,7 +44,8 @@ constexpr std::array<TimingField, 14> kDramTiming = {{{"nbk", &DramConfig::banks
                                                       {"nbkgrp", &DramConfig::bank_groups, 1, false},
                                                       {"CCDL", &DramConfig::ccdl, 0, false},
                                                       {"RTPL", &DramConfig::rtpl, 0, false}}};
-constexpr uint32_t kMaxDramTiming = 10'000;
+// 190 ns at GDDR6X's clock: no DRAM takes longer for a command.
+constexpr uint32_t kMaxDramTiming = 1000;
 
 Problem InField(std::string_view field, const std::string& message) {
   return {absl::StrCat("field '", Av(field), "': ", message), "", {{"field", std::string(field)}}};

@@ -7,6 +7,7 @@ namespace sm89::settings {
 namespace {
 
 constexpr uint64_t kMaxCycles = 100'000;
+constexpr uint64_t kMaxDramClocks = 1000;  // as in the timing string (binding.cc)
 constexpr std::string_view kMeanHit =
     "an L2 hit of 284.8 cycles in all (public RTX 4090 log); how it divides: assumption";
 
@@ -389,22 +390,22 @@ std::vector<RowSpec> DramCommandRows() {
        .unit = "DRAM clock cycles",
        .help = "Time in which at most four rows are opened; 0 = no limit.",
        .source = kGddr6,
-       .binding = Uint<&GpuConfig::dram, &D::faw>(0, 10'000)},
+       .binding = Uint<&GpuConfig::dram, &D::faw>(0, kMaxDramClocks)},
       {.name = "-gpgpu_sm89_dram_rrdl",
        .unit = "DRAM clock cycles",
        .help = "Between two activates of one bank group; 0 = as RRD.",
        .source = kGddr6,
-       .binding = Uint<&GpuConfig::dram, &D::rrdl>(0, 10'000)},
+       .binding = Uint<&GpuConfig::dram, &D::rrdl>(0, kMaxDramClocks)},
       {.name = "-gpgpu_sm89_dram_rcdw",
        .unit = "DRAM clock cycles",
        .help = "Activate to write; 0 = as RCD.",
        .source = kGddr6,
-       .binding = Uint<&GpuConfig::dram, &D::rcdw>(0, 10'000)},
+       .binding = Uint<&GpuConfig::dram, &D::rcdw>(0, kMaxDramClocks)},
       {.name = "-gpgpu_sm89_dram_turn_round",
        .unit = "DRAM clock cycles",
        .help = "Data bus idle between a read's data and a write's.",
        .source = "GDDR6: a write command follows a read by the read latency and a clock (as in Ramulator 2)",
-       .binding = Uint<&GpuConfig::dram, &D::turn_round>(0, 10'000)},
+       .binding = Uint<&GpuConfig::dram, &D::turn_round>(0, kMaxDramClocks)},
       {.name = "-gpgpu_sm89_dram_write_queue_entries",
        .unit = "writes",
        .help = "Write-backs of a line that a channel takes; its slices hold back requests that would add to "

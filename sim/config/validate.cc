@@ -22,6 +22,7 @@ constexpr uint32_t kMaxBankGroups = 8;
 // A sub-core keeps its warps in the bits of a word.
 constexpr uint32_t kMaxWarpsOfSubCore = 32;
 constexpr uint64_t kInstructionLineBytes = 128;
+constexpr uint32_t kFawActivates = 4;  // the four activates of tFAW
 constexpr uint64_t kSectorBits = uint64_t{kSectorBytes} * 8;
 
 uint64_t Bytes(const CacheConfig& cache) { return uint64_t{cache.sets} * cache.line_bytes * cache.ways; }
@@ -39,6 +40,8 @@ class Rules {
     CheckL2();
     CheckNoc();
     CheckDram();
+    CheckRefresh();
+    CheckWatchdog();
     return std::move(broken_);
   }
 
@@ -205,6 +208,67 @@ class Rules {
             absl::StrCat("a 32-byte sector takes ", kSectorBits / bits,
                          " cycles of the data bus, CCD allows one every ", dram.ccd),
             absl::StrCat("CCD of at least ", kSectorBits / bits));
+  }
+
+  // A refresh closes rows; a channel whose rows are not all opened and read before the next one starves.
+  void CheckRefresh() {
+    const DramConfig& dram = gpu_.dram;
+    if (dram.refresh_ns >= dram.refresh_interval_ns || dram.bank_groups == 0) return;
+    const uint64_t group = (dram.banks + dram.bank_groups - 1) / dram.bank_groups;
+    struct Term {
+      std::string_view name, what;
+      uint64_t cycles;
+    };
+    const std::array<Term, 4> terms = {{
+        {"-gpgpu_sm89_dram_rrdl", "RRDL", group * std::max(dram.rrdl, dram.rrd)},
+        {"-gpgpu_sm89_dram_faw", "FAW",
+         (dram.banks + kFawActivates - 1) / kFawActivates * uint64_t{dram.faw}},
+        {"-gpgpu_dram_timing_opt", "RRD", uint64_t{dram.banks} * dram.rrd},
+        {"-gpgpu_dram_timing_opt", "RC or RAS + RP", std::max(dram.rc, dram.ras + dram.rp)},
+    }};
+    const Term& longest = *std::max_element(terms.begin(), terms.end(),
+                                            [](const Term& a, const Term& b) { return a.cycles < b.cycles; });
+    const uint64_t column = std::max(dram.rcd, dram.rcdw);
+    const uint64_t ns = (longest.cycles + column) * 1'000'000 / std::max<uint64_t>(gpu_.clocks.dram_khz, 1);
+    const uint64_t room_ns = dram.refresh_interval_ns - dram.refresh_ns;
+    Require(ns <= room_ns,
+            {longest.name, "-gpgpu_sm89_dram_rcdw", "-gpgpu_sm89_dram_refresh_interval",
+             "-gpgpu_sm89_dram_refresh_time"},
+            absl::StrCat("to open the ", dram.banks, " banks of a channel and reach a column takes ", ns,
+                         " ns (", Av(longest.what), "), between two refreshes are ", room_ns, " ns"),
+            absl::StrCat("at most ", room_ns, " ns"));
+  }
+
+  // One access of memory on its longest way, nothing else under way: no sign of life until its reply.
+  void CheckWatchdog() {
+    const DramConfig& dram = gpu_.dram;
+    const auto cycles_of_ns = [&](uint64_t ns) { return ns * gpu_.clocks.core_khz / 1'000'000 + 1; };
+    const uint64_t commands = uint64_t{dram.rc} + dram.rp + std::max(dram.rcd, dram.rcdw) + dram.cl + dram.wl;
+    const uint64_t commands_ns = commands * 1'000'000 / std::max<uint64_t>(gpu_.clocks.dram_khz, 1);
+    struct Part {
+      std::string_view name;
+      uint64_t cycles;
+    };
+    const std::array<Part, 8> parts = {{
+        {"-gpgpu_sm89_dram_base_latency", cycles_of_ns(dram.base_latency_ns_x10 / 10)},
+        {"-gpgpu_sm89_dram_refresh_time", cycles_of_ns(dram.refresh_ns)},
+        {"-gpgpu_dram_timing_opt", cycles_of_ns(commands_ns)},
+        {"-gpgpu_sm89_noc_request_latency", gpu_.noc.request_latency_cycles},
+        {"-gpgpu_sm89_noc_reply_latency",
+         uint64_t{gpu_.noc.reply_latency_cycles} + gpu_.noc.latency_spread_cycles + gpu_.noc.crossing_cycles},
+        {"-gpgpu_sm89_l2_latency", gpu_.l2.latency_cycles},
+        {"-gpgpu_sm89_l2_atomic_latency", gpu_.l2.atomic_latency_cycles},
+        {"-gpgpu_sm89_l2_atomic_interval", uint64_t{gpu_.l2.atomic_interval_x100} * kWarpSize / 100},
+    }};
+    uint64_t sum = 0;
+    for (const Part& part : parts) sum += part.cycles;
+    const Part& longest = *std::max_element(parts.begin(), parts.end(),
+                                            [](const Part& a, const Part& b) { return a.cycles < b.cycles; });
+    Require(gpu_.run.deadlock_cycles > sum, {"-gpgpu_sm89_deadlock_cycles", longest.name},
+            absl::StrCat("the watchdog ends a run after ", gpu_.run.deadlock_cycles,
+                         " cycles without progress, one memory access may take ", sum, ", ", longest.cycles,
+                         " of them for ", Av(longest.name)),
+            absl::StrCat("-gpgpu_sm89_deadlock_cycles above ", sum));
   }
 
   const GpuConfig& gpu_;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/base/assert.h"
+#include "sim/base/counted.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/isa/code_flow.h"
@@ -13,7 +14,6 @@
 namespace sm89 {
 namespace {
 
-constexpr uint32_t kMaxWarpsListed = 64;        // in the watchdog's dump
 constexpr uint64_t kMaxCopiedLines = 1u << 18;  // of host copies, about a tenth of a second
 // By a live source, likewise at 10 million instructions a second.
 constexpr uint64_t kMaxExecutedInstructions = 1'000'000;
@@ -122,6 +122,7 @@ absl::Status Gpu::StartKernel(uint32_t trace_kernel) {
   decode.ignore_control_bits = options_.config.run.control_bits != 0;
   DecodedKernel decoded = DecodeKernel(options_.trace->StaticTable(trace_kernel), decode);
   run->control_source = decoded.control_source;
+  run->barriers = BarrierUseOf(options_.trace->StaticTable(trace_kernel), decoded, info.binary_version);
   if (decoded.control_source == ControlSource::kSynthesised) {
     ASSIGN_OR_RETURN(const CodeFlow flow, CollectFlow(*options_.trace, trace_kernel));
     SynthesiseControlBits(flow, &decoded);
@@ -344,13 +345,13 @@ absl::Status Gpu::RunWindows(uint64_t cycles) {
     if (dispatch_pending_) return absl::OkStatus();
     const Cycle next = NextWindow();
     if (next == kNever) {
-      End(RunStatus::kDeadlock, absl::StrCat("nothing can happen any more\n", DescribeStuck()));
+      End(RunStatus::kDeadlock, DescribeStuck("nothing can happen any more"));
       break;
     }
     const Cycle limit = options_.max_cycles == 0 ? kNever : options_.max_cycles;
     if (next >= limit) {
       now_ = limit;
-      End(RunStatus::kCycleLimit, absl::StrCat("the limit of ", limit, " cycles was reached"));
+      End(RunStatus::kCycleLimit, absl::StrCat("the limit of ", Counted(limit, "cycle"), " was reached"));
       break;
     }
     if (next > now_) {
@@ -381,8 +382,8 @@ void Gpu::CheckProgress() {
   }
   if (now_ - last_progress_ < options_.config.run.deadlock_cycles) return;
   SettleMemory();
-  End(RunStatus::kDeadlock, absl::StrCat("no instruction issued and no reply came for ",
-                                         now_ - last_progress_, " cycles\n", DescribeStuck()));
+  End(RunStatus::kDeadlock, DescribeStuck(absl::StrCat("no instruction issued and no reply came for ",
+                                                       Counted(now_ - last_progress_, "cycle"))));
 }
 
 void Gpu::End(RunStatus status, std::string detail) {
@@ -453,24 +454,6 @@ std::vector<std::pair<std::string, uint64_t>> Gpu::GuessedOf(uint32_t index) con
   }
   std::sort(guessed.begin(), guessed.end());
   return guessed;
-}
-
-std::string Gpu::DescribeStuck() const {
-  std::string text;
-  for (const uint32_t index : active_) {
-    const KernelRun& run = *runs_[index];
-    absl::StrAppend(&text, "kernel ", run.trace_kernel + 1, " '",
-                    options_.trace->info().kernels[run.trace_kernel].name, "': ", run.ctas_done, " of ",
-                    run.ctas_total, " CTAs done, ", run.ctas_launched, " launched\n");
-  }
-  uint32_t lines = 0;
-  for (const auto& sm : sms_) {
-    if (sm->idle() || lines >= kMaxWarpsListed) continue;
-    const std::string warps = sm->DescribeWarps(kMaxWarpsListed - lines);
-    lines += static_cast<uint32_t>(std::count(warps.begin(), warps.end(), '\n'));
-    text += warps;
-  }
-  return text + memory_.DescribeQueues();
 }
 
 }  // namespace sm89

@@ -16,6 +16,7 @@
 #include "sim/gpu/memory_side.h"
 #include "sim/gpu/occupancy.h"
 #include "sim/gpu/window_pool.h"
+#include "sim/isa/barrier_use.h"
 #include "sim/isa/decoded_inst.h"
 #include "sim/report/run_report.h"
 #include "sim/sm/sm.h"
@@ -51,6 +52,7 @@ struct KernelRun {
   SimStats sm_stats;     // of the SMs, once finished
   ClockReads clock_reads;
   ControlSource control_source = ControlSource::kSynthesised;
+  BarrierUse barriers;
   std::vector<uint32_t> guessed;           // static ids
   std::vector<uint64_t> guessed_executed;  // warp instructions of each, once finished
 };
@@ -111,7 +113,10 @@ class Gpu {
   Cycle NextWindow();
   void CheckProgress();
   void End(RunStatus status, std::string detail);
-  std::string DescribeStuck() const;
+  // stuck.cc: one line on what the warps wait for and how that may come, behind `what`; then every line of
+  // kernels, warps and queues.
+  std::string DescribeStuck(std::string what) const;
+  std::string BarrierHint() const;
 
   GpuOptions options_;
   uint32_t window_ = 0;

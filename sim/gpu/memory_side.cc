@@ -43,7 +43,7 @@ uint32_t MemorySide::NewRequest(const MemRequest& request) {
     index = free_requests_.back();
     free_requests_.pop_back();
   }
-  requests_[index] = {request, 0, 0, map_.Slice(request.line), kNil, kNil, 0, true, false, kNil};
+  requests_[index] = {request, 0, 0, map_.Slice(request.line), kNil, kNil, 0, 0, true, false, kNil};
   return index;
 }
 
@@ -143,7 +143,7 @@ void MemorySide::SubmitParts(const MemRequest& request) {
     join = free_joins_.back();
     free_joins_.pop_back();
   }
-  joins_[join].left = count;
+  joins_[join] = {.left = count};
   for (const MemRequest& part : parts) Send(part, false, join);
 }
 
@@ -316,6 +316,7 @@ bool MemorySide::Access(uint32_t index, Cycle now) {
   const bool compressed = requests_[index].compressed;
   const L2Outcome outcome = slices_[slice].Access(request, stats, compressed);
   if (outcome.blocked) return false;
+  requests_[index].hits = outcome.hits;
   SliceState& state = slice_states_[slice];
   state.free_hundredths = std::max(now * kHundred, state.free_hundredths);
   const Cycle start = (state.free_hundredths + kHundred - 1) / kHundred;
@@ -422,8 +423,16 @@ void MemorySide::HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<M
   const uint32_t bytes = ReplyBytes(requests_[index]);
   const Cycle delivered = crossbar_.ReceiveReply(now, request.sm, bytes, &kernels_[request.kernel].noc);
   const uint32_t join = requests_[index].join;
-  const bool last = join == kNil || --joins_[join].left == 0;
-  if (last) (*inboxes)[request.sm].push_back({delivered, request.token});
+  const bool read = request.kind == MemRequestKind::kRead;
+  Answer answer{static_cast<uint8_t>(read ? CountSectors(request.sector_mask) : 0), requests_[index].hits};
+  bool last = true;
+  if (join != kNil) {
+    last = --joins_[join].left == 0;
+    answer.sectors += joins_[join].so_far.sectors;
+    answer.hits += joins_[join].so_far.hits;
+    joins_[join].so_far = answer;
+  }
+  if (last) (*inboxes)[request.sm].push_back({delivered, request.token, answer.sectors, answer.hits});
   if (last && join != kNil) free_joins_.push_back(join);
   FreeRequest(index);
 }

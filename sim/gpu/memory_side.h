@@ -78,13 +78,20 @@ class MemorySide {
     uint32_t next = 0;    // next request held at the SM, or waiting for the same line
     uint32_t last = 0;    // of the first that waits for a line: the last one
     uint8_t waiting = 0;  // sectors not yet there
+    uint8_t hits = 0;     // reads: sectors that were there
     bool used = false;
     bool compressed = false;
     uint32_t join = kNil;  // of a request that two slices answer
   };
+  // Of a read: sectors asked for, and those of them that the L2 had.
+  struct Answer {
+    uint8_t sectors = 0;
+    uint8_t hits = 0;
+  };
   // Parts of a request that are still to be answered.
   struct Join {
     uint32_t left = 0;
+    Answer so_far = {};
   };
   struct PendingFill {
     uint64_t line = 0;

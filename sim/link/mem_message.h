@@ -58,6 +58,8 @@ constexpr uint32_t DataFlits(const MemRequest& request) {
 struct MemReply {
   Cycle cycle = 0;  // arrives at the SM
   uint32_t token = 0;
+  uint8_t l2_read_sectors = 0;  // reads: sectors asked for
+  uint8_t l2_read_hits = 0;     // of them, those that the L2 had
 };
 
 }  // namespace sm89

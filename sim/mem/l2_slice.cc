@@ -194,7 +194,8 @@ L2Outcome L2Slice::Access(const MemRequest& request, const StatPair<L2Stats>& st
   switch (request.kind) {
     case MemRequestKind::kRead:
       stats.Add(&L2Stats::read_sectors, CountSectors(mask));
-      stats.Add(&L2Stats::read_hits, CountSectors(mask & before.valid));
+      outcome.hits = static_cast<uint8_t>(CountSectors(mask & before.valid));
+      stats.Add(&L2Stats::read_hits, outcome.hits);
       Read(way, mask, fetched, &outcome, stats);
       break;
     case MemRequestKind::kWrite:

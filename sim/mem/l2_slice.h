@@ -23,6 +23,7 @@ struct L2Outcome {
   bool blocked = false;    // no MSHR or no way free: retry after a fill
   bool evicted = false;    // evicted_line had been in the way
   uint8_t fetch_mask = 0;  // sectors to read from DRAM now
+  uint8_t hits = 0;        // reads: sectors that were there
   uint8_t wait_mask = 0;   // sectors that the request waits for (fetched now or earlier)
   uint32_t way = 0;        // where the line lies, for Fill
   uint64_t evicted_line = 0;

@@ -48,6 +48,7 @@ class EmulationImpl : public Emulation {
  public:
   absl::Status Prepare(const Program& program, const EmulationOptions& options);
   std::shared_ptr<LiveSource> source() const override { return source_; }
+  const LoadedProgram& program() const override { return loaded_; }
   const std::vector<LaunchOutcome>& outcomes() const override { return outcomes_; }
   absl::Status Produce(uint32_t kernel, uint64_t index, CtaRecorder* recorder);
 

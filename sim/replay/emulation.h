@@ -53,6 +53,8 @@ class Emulation {
   virtual ~Emulation() = default;
 
   virtual std::shared_ptr<LiveSource> source() const = 0;
+  // One module a launch, and which of its kernels.
+  virtual const LoadedProgram& program() const = 0;
   // One a launch, in order. Not while source() is asked for a CTA.
   virtual const std::vector<LaunchOutcome>& outcomes() const = 0;
 };

@@ -174,6 +174,7 @@ std::string ProfileHeader() {
   Record record;
   for (std::string_view name : kProfileLeading) record.Text(std::string(name));
   for (int i = 0; i < kNumWarpStates; ++i) record.Text(ColumnOf(static_cast<WarpState>(i)));
+  for (const PcMemoryDef& def : kPcMemoryDefs) record.Text(absl::StrCat("memory_", Av(def.name)));
   return std::move(record).Finish();
 }
 
@@ -191,6 +192,7 @@ std::string ProfileRow(uint32_t kernel, const std::string& name, const PcReport&
   record.Number(inst.counters.issued);
   record.Number(inst.counters.threads);
   for (uint64_t cycles : inst.counters.cycles) record.Number(cycles);
+  for (const PcMemoryDef& def : kPcMemoryDefs) record.Number(inst.counters.memory.*def.counter);
   return std::move(record).Finish();
 }
 

@@ -70,6 +70,10 @@ Json PerPc(const std::vector<PcReport>& insts) {
     for (int i = 0; i < kNumWarpStates; ++i) {
       cycles[std::string(Name(static_cast<WarpState>(i)))] = inst.counters.cycles[i];
     }
+    Json& memory = row["memory"];
+    for (const PcMemoryDef& def : kPcMemoryDefs) {
+      memory[std::string(def.name)] = inst.counters.memory.*def.counter;
+    }
     rows.push_back(std::move(row));
   }
   return rows;

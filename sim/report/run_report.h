@@ -38,12 +38,21 @@ struct EmulatedLaunch {
   uint64_t num_findings = 0;
 };
 
+// What the machine code says of an instruction; empty where there is none.
+struct PcNote {
+  std::string sass;             // as the vendor's disassembler prints it
+  uint32_t file = 0;            // place in KernelReport::source_files, from 1; 0 = not known
+  std::string ptx;              // PTX of the line it was assembled from; several instructions by "; "
+  int32_t live_registers = -1;  // general ones, as sm89-cubin dis counts them; -1 = not known
+};
+
 // One static instruction of a kernel that was profiled.
 struct PcReport {
   uint32_t pc = 0;           // bytes from the kernel's start
   std::string opcode;        // with its modifiers: "LDG.E.128"
   uint32_t source_line = 0;  // 0 = not known
   PcCounters counters;
+  PcNote note = {};
 };
 
 // The rows of a kernel: `profile` by static id of `code`, in the order of program counters. Instructions that
@@ -68,7 +77,8 @@ struct KernelReport {
   ClockReadSummary clock_reads;
   std::optional<EmulatedLaunch> launch;
   std::vector<std::pair<std::string, uint64_t>> guessed_opcodes;  // text, executed warp instructions
-  std::vector<PcReport> per_pc;  // by program counter; empty unless the run was profiled
+  std::vector<PcReport> per_pc;           // by program counter; empty unless the run was profiled
+  std::vector<std::string> source_files;  // that per_pc's notes name
 };
 
 struct UnitReport {  // per slice / per channel figures
@@ -131,6 +141,9 @@ std::string ReportToCsv(const RunReport& report);
 // The profile: one row a static instruction of each kernel, warp-cycles by state in the columns that
 // ReportToCsv has for them. Given to `write` in pieces of about 64 KiB; ends early when it says false.
 void WriteProfileCsv(const RunReport& report, const std::function<bool(std::string_view)>& write);
+// The profile with what the machine code says beside it, "sm89-profile/1": a row an instruction, totals by
+// source line, totals of the kernel. Columns are named once.
+std::string ProfileToJson(const RunReport& report);
 // The names that Accel-Sim's scrapers look for, one block a kernel in the order in which they ended. As
 // there, gpu_sim_*, gpu_ipc, gpu_occupancy and L2_BW belong to the kernel and everything else is cumulative
 // over the blocks so far. A figure that the model does not compute is absent, never 0. Its L2 lines put every

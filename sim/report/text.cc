@@ -34,10 +34,10 @@ std::string StatusText(const RunReport& report) {
   if (report.status == RunStatus::kComplete && !IsComplete(report)) text += ", but the trace is partial";
   const bool says_more = !report.status_detail.empty() && report.status_detail != Name(report.status);
   if (!says_more) return text;
-  // A watchdog's dump has many lines: the JSON report holds them all.
+  // A watchdog's dump has many lines.
   const size_t end = report.status_detail.find('\n');
   absl::StrAppend(&text, ": ", Printable(report.status_detail.substr(0, end)));
-  return end == std::string::npos ? text : text + " ...";
+  return end == std::string::npos ? text : text + " (the rest: status_detail of the JSON report)";
 }
 
 std::string MarkKinds(const RunReport& report) {

@@ -16,7 +16,8 @@ std::string ValidUtf8(const std::string& bytes);
 // Valid UTF-8 on one line, without control characters: safe to show on a terminal.
 std::string Printable(const std::string& bytes);
 
-// "cycle_limit: why", "complete, but the trace is partial": one line for people.
+// "cycle_limit: why", "complete, but the trace is partial": one line for people, which says where the
+// rest of a longer reason is.
 std::string StatusText(const RunReport& report);
 
 // "foreign_arch; allow_partial"; empty without marks.

@@ -251,6 +251,7 @@ uint32_t LoadStoreUnit::Load(const SmInst& code, const CoalescedAccess& access, 
     tokens_[token].owner.stats->l1.bypass_sectors += Count(access.lines[i].sector_mask);
     const uint32_t out = NewOut();
     outs_[out].kind = OutKind::kDirect;
+    outs_[out].owner.row = tokens_[token].owner.row;
     AddWaiter(out, token);
     ++room_[Index(RoomPool::kReads)].taken;
     ++waits;
@@ -424,6 +425,10 @@ void LoadStoreUnit::HandleReply(const MemReply& reply, std::vector<Completion>* 
   if (out.kind == OutKind::kStore) {
     if (out.acknowledged_by_warp) completions->push_back({out.owner, reply.cycle, true});
   } else {
+    if (out.owner.row != nullptr) {
+      out.owner.row->memory.l2_read_sectors += reply.l2_read_sectors;
+      out.owner.row->memory.l2_read_hits += reply.l2_read_hits;
+    }
     if (out.kind == OutKind::kFill) {
       const uint32_t head = fills_.Find(out.line);
       SM89_ASSERT(head != LineMap::kAbsent, "a fill that is not in the MSHRs");

@@ -30,6 +30,7 @@ struct AccessOwner {
   uint32_t group = 0;   // LDGSTS group, else 0
   uint32_t kernel = 0;  // run index
   KernelSmStats* stats = nullptr;
+  PcCounters* row = nullptr;               // of the instruction; null without a profile
   RegRange result;                         // registers written
   uint8_t counter = kNoDependenceCounter;  // falls when they are
   MemOp op = MemOp::kNone;

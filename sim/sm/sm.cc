@@ -402,6 +402,12 @@ void Sm::DropStats(uint32_t kernel) {
                stats_.end());
 }
 
+void Sm::CountStates(std::array<uint64_t, kNumWarpStates>* warps) const {
+  for (const Warp& warp : warps_) {
+    if (warp.active) ++(*warps)[static_cast<size_t>(warp.state)];
+  }
+}
+
 std::string Sm::DescribeWarps(uint32_t max_lines) const {
   std::string text;
   uint32_t lines = 0;

@@ -100,6 +100,8 @@ class Sm {
   void AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const;
   // The kernel has ended: its statistics here are dropped.
   void DropStats(uint32_t kernel);
+  // Resident warps by WarpState, added to `warps`.
+  void CountStates(std::array<uint64_t, kNumWarpStates>* warps) const;
   // One line a resident warp: kernel, CTA, warp, pc, what it waits for, counters; then the queues and the
   // CTAs that have not begun.
   std::string DescribeWarps(uint32_t max_lines) const;

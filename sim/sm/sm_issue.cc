@@ -238,7 +238,14 @@ Sm::Outcome Sm::IssueMemory(uint32_t slot, Cycle now) {
       owner.group = warp.groups.open_group();
       warp.groups.Add();
     }
-    ticket = lsu_.Issue(sub_index, now, inst, access_, owner);
+    if (warp.profile_row == nullptr) {
+      ticket = lsu_.Issue(sub_index, now, inst, access_, owner);
+    } else {
+      owner.row = warp.profile_row;
+      const L1Stats before = warp.stats->l1;
+      ticket = lsu_.Issue(sub_index, now, inst, access_, owner);
+      AddAccess(before, warp.stats->l1, &warp.profile_row->memory);
+    }
     warp.pending_stores += ticket.stores;
     if (ticket.pending || async_copy) ++warp.pending_loads;
     if (async_copy && !ticket.pending) ticket.ready = ScheduleAsyncCopy(slot, owner.group, ticket.ready);

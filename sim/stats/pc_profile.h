@@ -35,6 +35,18 @@ enum class WarpState : uint8_t {
   kMisc,
 };
 static_assert(static_cast<int>(WarpState::kMisc) + 1 == kNumWarpStates);
+// One counter of PcMemory: "load_hits", its unit and its meaning.
+struct PcMemoryDef {
+  std::string_view name, unit, help;
+  uint64_t PcMemory::*counter = nullptr;
+};
+inline constexpr int kNumPcMemory = 10;
+extern const std::array<PcMemoryDef, kNumPcMemory> kPcMemoryDefs;
+static_assert(sizeof(PcMemory) == kNumPcMemory * sizeof(uint64_t), "every counter has its row");
+
+// Adds what an access added to a kernel's L1 statistics to the instruction that made it.
+void AddAccess(const L1Stats& before, const L1Stats& after, PcMemory* memory);
+
 // "selected", "long_scoreboard" ... as in Nsight Compute's metric names.
 std::string_view Name(WarpState state);
 // Short form for columns: "selected", "long_sb", "short_sb", "math_pipe", "mio", "lg", "tex", "imc_miss",

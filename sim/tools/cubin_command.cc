@@ -179,7 +179,8 @@ int CubinMain(const std::vector<std::string>& args, const SimCommandIo& io) {
   } catch (const CLI::ParseError& error) {
     std::string command;
     for (const CLI::App* chosen : app.get_subcommands()) absl::StrAppend(&command, " ", chosen->get_name());
-    io.err << kProgram << ": error: " << error.what() << "\nsee " << kProgram << command << " --help\n";
+    io.err << kProgram << ": error: " << error.what() << RepeatHint(app, args) << "\nsee " << kProgram
+           << command << " --help\n";
     return kExitBadInput;
   }
   return Act(app, &line, io);

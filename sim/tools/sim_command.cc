@@ -34,14 +34,15 @@ bool Interrupted(const SimCommandIo& io) { return io.interrupted != nullptr && i
 
 // The result files.
 struct Outputs {
-  std::unique_ptr<ResultOutput> json, csv, text, pc_csv;
+  std::unique_ptr<ResultOutput> json, csv, text, pc_csv, pc_json;
 };
 
 absl::Status CheckDifferent(const SimCommandOptions& options) {
   const std::pair<const char*, const std::string*> outputs[] = {{"--json", &options.json},
                                                                 {"--csv", &options.csv},
                                                                 {"--text", &options.text},
-                                                                {"--pc-csv", &options.pc_csv}};
+                                                                {"--pc-csv", &options.pc_csv},
+                                                                {"--pc-json", &options.pc_json}};
   for (size_t i = 0; i < std::size(outputs); ++i) {
     for (size_t k = 0; k < i; ++k) {
       const auto& [option, path] = outputs[i];
@@ -71,6 +72,9 @@ absl::StatusOr<Outputs> OpenOutputs(const SimCommandOptions& options, std::ostre
   if (!options.pc_csv.empty()) {
     ASSIGN_OR_RETURN(outputs.pc_csv, ResultOutput::Open(options.pc_csv, out));
   }
+  if (!options.pc_json.empty()) {
+    ASSIGN_OR_RETURN(outputs.pc_json, ResultOutput::Open(options.pc_json, out));
+  }
   return outputs;
 }
 
@@ -95,7 +99,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& opti
   SimulatorOptions run;
   run.config = std::move(config);
   run.kernels = options.kernels;
-  run.sass_files = options.sass;
+  for (const std::string& path : options.sass) run.sass_files.push_back({path, path});
   run.max_cycles = options.max_cycles;
   run.threads = options.threads;
   run.profile = options.profile;
@@ -171,8 +175,9 @@ absl::Status WriteResults(const RunReport& report, const SimCommandOptions& opti
     RETURN_IF_ERROR(outputs.text->Commit(text));
   }
   if (outputs.pc_csv != nullptr) RETURN_IF_ERROR(WriteProfile(report, outputs.pc_csv.get()));
-  const bool table =
-      options.json != "-" && options.csv != "-" && options.text != "-" && options.pc_csv != "-";
+  if (outputs.pc_json != nullptr) RETURN_IF_ERROR(outputs.pc_json->Commit(ProfileToJson(report)));
+  const bool table = options.json != "-" && options.csv != "-" && options.text != "-" &&
+                     options.pc_csv != "-" && options.pc_json != "-";
   if (table) out << ReportToTable(report) << std::flush;
   return absl::OkStatus();
 }

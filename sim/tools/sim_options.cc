@@ -116,6 +116,11 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
       ->type_name("FILE");
   app->add_option("--pc-csv", options->pc_csv, "profile, and write one row an instruction of each kernel")
       ->type_name("FILE");
+  app->add_option(
+         "--pc-json", options->pc_json,
+         "profile, and write it with SASS, live registers, source lines and PTX where machine code has "
+         "them\n(sm89 profile --from FILE shows it)")
+      ->type_name("FILE");
   app->add_flag("--profile", options->profile,
                 "count issues and warp states by instruction: per_pc in --json, hottest in the table");
   app->add_flag("--host-time", options->host_time,
@@ -127,7 +132,7 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
 
 std::string Footer() {
   std::string text =
-      "FILE may be '-' for standard output (one of the four; the table is then left out).\n\nPresets:\n";
+      "FILE may be '-' for standard output (one of them; the table is then left out).\n\nPresets:\n";
   for (const PresetInfo& preset : Presets())
     absl::StrAppend(&text, "  ", preset.name, "  ", preset.description, "\n");
   absl::StrAppend(&text, "\n", Av(kExitCodeHelp));
@@ -236,11 +241,12 @@ absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
     options->threads = static_cast<uint32_t>(threads);
   }
   RETURN_IF_ERROR(CheckInput(*options));
-  options->profile = options->profile || !options->pc_csv.empty();
-  const std::string* outputs[] = {&options->json, &options->csv, &options->text, &options->pc_csv};
+  options->profile = options->profile || !options->pc_csv.empty() || !options->pc_json.empty();
+  const std::string* outputs[] = {&options->json, &options->csv, &options->text, &options->pc_csv,
+                                  &options->pc_json};
   if (std::count_if(std::begin(outputs), std::end(outputs), [](const auto* o) { return *o == "-"; }) > 1) {
     return absl::InvalidArgumentError(
-        "only one of --json, --csv, --text and --pc-csv can go to standard output");
+        "only one of --json, --csv, --text, --pc-csv and --pc-json can go to standard output");
   }
   if (options->host_time && options->text.empty()) {
     return absl::InvalidArgumentError("--host-time adds lines to --text, which is not asked for");
@@ -270,7 +276,7 @@ ParsedCommandLine ParseSimCommandLine(const std::vector<std::string>& args, std:
   try {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // the library wants the last one first
   } catch (const CLI::ParseError& error) {
-    err << "sm89-sim: error: " << error.what() << "\nsee sm89-sim --help\n";
+    err << "sm89-sim: error: " << error.what() << RepeatHint(app, args) << "\nsee sm89-sim --help\n";
     parsed.exit_code = kExitBadInput;
     return parsed;
   }

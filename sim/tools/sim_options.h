@@ -29,7 +29,7 @@ struct SimCommandOptions {
   uint64_t max_instructions = 0;  // with `program`: warp instructions that a launch may execute; 0 = no limit
   uint32_t threads = 1;
   // Where to write; "-" is standard output, empty is nowhere.
-  std::string json, csv, text, pc_csv;
+  std::string json, csv, text, pc_csv, pc_json;
   // baseline_record: this run goes into the file, too. baseline_check: the runs of the file, nothing else.
   std::string baseline_record, baseline_check;
   std::optional<double> baseline_band_percent;
@@ -38,7 +38,7 @@ struct SimCommandOptions {
   std::string calibrate_measured, calibrate_output;
   std::vector<std::string> calibrate_parameters;
   calibrate::SearchOptions calibrate_search;
-  bool profile = false;    // count by instruction; implied by pc_csv
+  bool profile = false;    // count by instruction; implied by pc_csv and pc_json
   bool host_time = false;  // add wall-clock lines to `text`
   bool progress = false;
 };

@@ -121,7 +121,7 @@ ParsedTraceCommandLine ParseTraceCommandLine(const std::vector<std::string>& arg
     parsed.exit_code = kExitOk;
     return parsed;
   } catch (const CLI::ParseError& error) {
-    err << "sm89-trace: error: " << error.what() << "\nsee sm89-trace --help\n";
+    err << "sm89-trace: error: " << error.what() << RepeatHint(app, args) << "\nsee sm89-trace --help\n";
     parsed.exit_code = kExitBadInput;
     return parsed;
   }

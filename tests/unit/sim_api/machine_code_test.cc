@@ -25,6 +25,30 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// A source as a text trace leaves it: no machine code.
+class TextOf final : public TraceSource {
+ public:
+  explicit TextOf(std::shared_ptr<TraceSource> source) : source_(std::move(source)) {
+    for (uint32_t k = 0; k < source_->info().kernels.size(); ++k) {
+      const auto table = source_->StaticTable(k);
+      tables_.emplace_back(table.begin(), table.end());
+      for (StaticInst& inst : tables_.back()) inst.has_encoding = false;
+    }
+  }
+  const TraceSetInfo& info() const override { return source_->info(); }
+  const std::string& digest() const override { return source_->digest(); }
+  std::span<const StaticInst> StaticTable(uint32_t kernel) const override { return tables_[kernel]; }
+  uint64_t NumCtas(uint32_t kernel) const override { return source_->NumCtas(kernel); }
+  Dim3 CtaId(uint32_t kernel, uint64_t index) const override { return source_->CtaId(kernel, index); }
+  absl::StatusOr<std::unique_ptr<CtaTrace>> OpenCta(uint32_t kernel, uint64_t index) override {
+    return source_->OpenCta(kernel, index);
+  }
+
+ private:
+  std::shared_ptr<TraceSource> source_;
+  std::vector<std::vector<StaticInst>> tables_;
+};
+
 // vector_add, executed, written as Accel-Sim text and read again: what a tracer would have left of it.
 class MachineCodeTest : public ::testing::Test {
  protected:
@@ -93,6 +117,12 @@ class MachineCodeTest : public ::testing::Test {
     }
   }
 
+  absl::StatusOr<MachineCode> Add(const std::vector<std::string>& paths) const {
+    std::vector<MachineCodeFile> files;
+    for (const std::string& path : paths) files.push_back({path, path});
+    return AddMachineCode(trace_, files, {true});
+  }
+
   std::string Kernel() const { return trace_->info().kernels[0].name; }
 
   testing::TempDir dir_;
@@ -101,9 +131,9 @@ class MachineCodeTest : public ::testing::Test {
 };
 
 TEST_F(MachineCodeTest, OfTheCubin) {
-  const auto code = AddMachineCode(trace_, {Cubin()});
+  const auto code = Add({Cubin()});
   ASSERT_TRUE(code.ok()) << code.status();
-  EXPECT_EQ(code->files, std::vector<std::string>{Cubin()});
+  EXPECT_EQ(code->files, std::vector<std::string>{"vector_add.sm_89.cubin"}) << "without its folder";
   EXPECT_TRUE(code->source->info().warnings.empty());
   EXPECT_EQ(code->source->digest(), trace_->digest());
   ExpectTheCubinsBits(*code->source);
@@ -112,9 +142,9 @@ TEST_F(MachineCodeTest, OfTheCubin) {
 TEST_F(MachineCodeTest, OfListings) {
   for (const bool nvdisasm : {false, true}) {
     const std::string path = Write("code.sass", Listing(Kernel(), nvdisasm));
-    const auto code = AddMachineCode(trace_, {path});
+    const auto code = Add({path});
     ASSERT_TRUE(code.ok()) << code.status();
-    EXPECT_EQ(code->files, std::vector<std::string>{path});
+    EXPECT_EQ(code->files, std::vector<std::string>{"code.sass"});
     ExpectTheCubinsBits(*code->source);
   }
 }
@@ -126,14 +156,14 @@ TEST_F(MachineCodeTest, ARunIsTheExecutedOnesCycleForCycle) {
   SimulatorOptions options;
   options.config = LoadConfig("RTX4090", {}, {}).value();
   options.source = trace_;
-  options.sass_files = {Cubin()};
+  options.sass_files = {{Cubin(), Cubin()}};
   auto simulator = Simulator::Create(std::move(options));
   ASSERT_TRUE(simulator.ok()) << simulator.status();
   while (!(*simulator)->Advance(1'000'000).value().done) {
   }
   const RunReport report = (*simulator)->Report();
   ASSERT_EQ(report.kernels.size(), 1u);
-  EXPECT_EQ(report.kernels[0].control_bits, "machine code of " + Cubin());
+  EXPECT_EQ(report.kernels[0].control_bits, "machine code of vector_add.sm_89.cubin");
   EXPECT_EQ(executed->report.kernels[0].control_bits, "machine code");
   EXPECT_EQ(report.kernels[0].cycles, executed->report.kernels[0].cycles);
   EXPECT_EQ(report.kernels[0].stats.sm.warp_instructions,
@@ -144,7 +174,7 @@ TEST_F(MachineCodeTest, OnTheCommandLine) {
   std::ostringstream out, err;
   const SimCommandIo io{.out = out, .err = err, .err_is_terminal = false, .interrupted = nullptr};
   EXPECT_EQ(SimMain({"--trace", Path("text"), "--sass", Cubin(), "--json", "-"}, io), kExitOk) << err.str();
-  EXPECT_THAT(out.str(), HasSubstr("machine code of " + Cubin()));
+  EXPECT_THAT(out.str(), HasSubstr("machine code of vector_add.sm_89.cubin"));
   const std::string other = Write("code.sass", Listing("another_kernel", true));
   std::ostringstream warned;
   const SimCommandIo second{.out = warned, .err = err, .err_is_terminal = false, .interrupted = nullptr};
@@ -161,17 +191,17 @@ TEST_F(MachineCodeTest, OnTheCommandLine) {
 TEST_F(MachineCodeTest, NamesMatchMangledOrNot) {
   // "vector_add" is extern "C"; a mangled listing of the same name matches by its demangled name.
   const std::string mangled = absl::StrFormat("_Z%d%sPKfS0_Pfi", Kernel().size(), Kernel());
-  const auto code = AddMachineCode(trace_, {Write("code.sass", Listing(mangled, false))});
+  const auto code = Add({Write("code.sass", Listing(mangled, false))});
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_NE(code->files[0], "");
   const std::string two = Listing(mangled, false) + Listing(mangled + "i", false);
-  const auto ambiguous = AddMachineCode(trace_, {Write("two.sass", two)});
+  const auto ambiguous = Add({Write("two.sass", two)});
   ASSERT_TRUE(ambiguous.ok()) << ambiguous.status();
   EXPECT_EQ(ambiguous->files[0], "") << "two overloads: neither";
 }
 
 TEST_F(MachineCodeTest, KernelsThatNoFileHasAreListed) {
-  const auto code = AddMachineCode(trace_, {Write("code.sass", Listing("another_kernel", false))});
+  const auto code = Add({Write("code.sass", Listing("another_kernel", false))});
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_EQ(code->files, std::vector<std::string>{""});
   ASSERT_EQ(code->source->info().warnings.size(), 1u);
@@ -179,9 +209,9 @@ TEST_F(MachineCodeTest, KernelsThatNoFileHasAreListed) {
   EXPECT_THAT(code->source->info().warnings[0].message, HasSubstr(Kernel()));
   EXPECT_EQ(DecodeKernel(code->source->StaticTable(0), {}).control_source, ControlSource::kSynthesised);
   // A second file may have it.
-  const auto both = AddMachineCode(trace_, {Path("code.sass"), Cubin()});
+  const auto both = Add({Path("code.sass"), Cubin()});
   ASSERT_TRUE(both.ok());
-  EXPECT_EQ(both->files[0], Cubin());
+  EXPECT_EQ(both->files[0], "vector_add.sm_89.cubin");
 }
 
 TEST_F(MachineCodeTest, AnotherBuildIsAnError) {
@@ -190,7 +220,7 @@ TEST_F(MachineCodeTest, AnotherBuildIsAnError) {
   text.replace(at, 24, "/* 0x0000000000007918 */");
   const size_t high = text.find("/* 0x", at + 24);
   text.replace(high, 24, "/* 0x000fc00000000000 */");
-  const auto code = AddMachineCode(trace_, {Write("other.sass", text)});
+  const auto code = Add({Write("other.sass", text)});
   ASSERT_FALSE(code.ok());
   const std::string message(code.status().message());
   EXPECT_THAT(message, HasSubstr(Kernel()));
@@ -200,22 +230,82 @@ TEST_F(MachineCodeTest, AnotherBuildIsAnError) {
 
   text = Listing(Kernel(), false);
   text.resize(text.find("/*0020*/") - 8);  // ends after two instructions
-  const auto cut = AddMachineCode(trace_, {Write("cut.sass", text)});
+  const auto cut = Add({Write("cut.sass", text)});
   ASSERT_FALSE(cut.ok());
   EXPECT_THAT(std::string(cut.status().message()), HasSubstr("nothing there"));
+}
+
+// The same mnemonic with other modifiers is another build, too.
+TEST_F(MachineCodeTest, AnotherModifierIsAnError) {
+  std::string text = Listing(Kernel(), false);
+  const auto& table = trace_->StaticTable(0);
+  const auto load = std::find_if(table.begin(), table.end(),
+                                 [](const StaticInst& inst) { return inst.opcode.starts_with("LDG.E"); });
+  ASSERT_NE(load, table.end());
+  // The width of LDG: bits 73 to 75, where 4 is 32 bits; 5 is 64.
+  const size_t low = text.find("/* 0x", text.find(absl::StrFormat("/*%04x*/", load->pc)));
+  const size_t high = text.find("/* 0x", low + 1) + 5;
+  const uint64_t word = std::stoull(text.substr(high, 16), nullptr, 16);
+  ASSERT_EQ(word >> 9 & 7, 4u);
+  text.replace(high, 16, absl::StrFormat("%016x", word ^ 0x200));
+  const auto code = Add({Write("wide.sass", text)});
+  ASSERT_FALSE(code.ok());
+  const std::string message(code.status().message());
+  EXPECT_THAT(message, HasSubstr(Kernel()));
+  EXPECT_THAT(message, HasSubstr(absl::StrFormat("0x%x", load->pc)));
+  EXPECT_THAT(message, HasSubstr("LDG.E.64"));
+  EXPECT_THAT(message, HasSubstr(load->opcode));
+}
+
+// Every kernel of ours: its executed trace as text belongs to its cubin.
+TEST_F(MachineCodeTest, TruePairsAreTaken) {
+  const auto suite = CollectProgram({.cubin = "",
+                                     .cubin_folder = testing::ExampleKernelPath(""),
+                                     .launches = testing::ExampleKernelPath("suite.json"),
+                                     .cases = {}});
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  const auto emulation = Emulation::Create(*suite, {});
+  ASSERT_TRUE(emulation.ok()) << emulation.status();
+  const std::shared_ptr<TraceSource> live = (*emulation)->source();
+  std::vector<MachineCodeFile> files;
+  for (const auto& [module, bytes] : suite->modules) files.push_back({Write(module, bytes), module});
+  const auto text = std::make_shared<TextOf>(live);
+  const size_t kernels = live->info().kernels.size();
+  const auto code = AddMachineCode(text, files, std::vector<bool>(kernels, true));
+  ASSERT_TRUE(code.ok()) << code.status();
+  for (uint32_t k = 0; k < kernels; ++k) EXPECT_NE(code->files[k], "") << live->info().kernels[k].name;
+}
+
+// What --kernels leaves out needs no code that fits.
+TEST_F(MachineCodeTest, KernelsThatAreNotSelectedAreLeftAlone) {
+  std::string text = Listing(Kernel(), false);
+  text.resize(text.find("/*0020*/") - 8);  // another build
+  const std::vector<MachineCodeFile> files = {{Write("cut.sass", text), "cut.sass"}};
+  EXPECT_FALSE(AddMachineCode(trace_, files, {true}).ok());
+  const auto code = AddMachineCode(trace_, files, {false});
+  ASSERT_TRUE(code.ok()) << code.status();
+  EXPECT_EQ(code->files[0], "");
+  EXPECT_TRUE(code->source->info().warnings.empty()) << "nor is it missed";
 }
 
 TEST_F(MachineCodeTest, FilesThatAreNeither) {
   for (const std::string& path :
        {Write("a.txt", "hello\n"), Write("b.bin", std::string("\x7f") + "ELF\x02"), Path("absent.cubin")}) {
-    const auto code = AddMachineCode(trace_, {path});
+    const auto code = Add({path});
     ASSERT_FALSE(code.ok()) << path;
     EXPECT_THAT(std::string(code.status().message()), HasSubstr(path));
   }
 }
 
+TEST_F(MachineCodeTest, AFolderIsSaidToBeOne) {
+  const auto code = Add({dir_.path()});
+  ASSERT_FALSE(code.ok());
+  EXPECT_THAT(std::string(code.status().message()), HasSubstr("it is a folder"));
+}
+
 TEST_F(MachineCodeTest, ATraceWithEncodingsKeepsThem) {
-  const auto code = AddMachineCode(live_, {Write("code.sass", Listing("another_kernel", false))});
+  const auto code =
+      AddMachineCode(live_, {{Write("code.sass", Listing("another_kernel", false)), "code.sass"}}, {true});
   ASSERT_TRUE(code.ok()) << code.status();
   EXPECT_TRUE(code->source->info().warnings.empty());
   EXPECT_EQ(code->source->StaticTable(0).data(), live_->StaticTable(0).data());

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "sim/base/fault.h"
+#include "sim/stats/pc_profile.h"
+#include "tests/support/example_kernels.h"
 #include "tests/support/trace_builder.h"
 
 namespace sm89 {
@@ -42,6 +45,87 @@ TEST(Profile, HasARowForEachInstruction) {
     EXPECT_EQ(rows[i].counters.issued, 6u) << "3 CTAs of 2 warps";
     EXPECT_EQ(rows[i].counters.threads, i < 9 ? 6u * 8 : 6u * 32);
   }
+}
+
+struct Sum {
+  PcCounters counters;
+  uint64_t cycles = 0;
+};
+
+Sum SumOf(const KernelReport& kernel) {
+  PcProfile total(1);
+  for (const PcReport& row : kernel.per_pc) AddProfile({row.counters}, &total);
+  Sum sum{total[0]};
+  for (const uint64_t cycles : sum.counters.cycles) sum.cycles += cycles;
+  return sum;
+}
+
+// Every counter of every real kernel: the sum over its instructions is the kernel's own figure.
+TEST(Profile, AddsUpToTheKernelsStatistics) {
+  for (const std::string& name : testing::ExampleKernelNames()) {
+    for (const uint32_t threads : {1u, 2u}) {
+      const auto run = testing::RunExampleKernel(name, threads, 1'000'000, true);
+      ASSERT_TRUE(run.ok()) << run.status();
+      const KernelReport& kernel = run->report.kernels.at(0);
+      const Sum sum = SumOf(kernel);
+      const SimStats& stats = kernel.stats;
+      const PcMemory& memory = sum.counters.memory;
+      EXPECT_EQ(sum.counters.issued, stats.sm.warp_instructions) << name;
+      EXPECT_EQ(sum.counters.threads, stats.sm.thread_instructions) << name;
+      EXPECT_EQ(sum.cycles, stats.sm.resident_warp_cycles) << name;
+      EXPECT_EQ(memory.requests, stats.l1.requests) << name;
+      EXPECT_EQ(memory.load_sectors, stats.l1.global_load_sectors + stats.l1.local_load_sectors) << name;
+      EXPECT_EQ(memory.load_hits, stats.l1.global_load_hits + stats.l1.local_load_hits) << name;
+      EXPECT_EQ(memory.store_sectors, stats.l1.global_store_sectors + stats.l1.local_store_sectors) << name;
+      EXPECT_EQ(memory.other_sectors, stats.l1.atomic_sectors + stats.l1.bypass_sectors) << name;
+      EXPECT_EQ(memory.shared_accesses, stats.l1.shared_accesses) << name;
+      EXPECT_EQ(memory.shared_passes, stats.l1.shared_passes) << name;
+      EXPECT_EQ(memory.shared_bank_conflicts, stats.l1.shared_bank_conflicts) << name;
+      EXPECT_EQ(memory.l2_read_sectors, stats.l2.read_sectors) << name;
+      EXPECT_EQ(memory.l2_read_hits, stats.l2.read_hits) << name;
+      EXPECT_GT(memory.l2_read_sectors, 0u) << name;
+    }
+  }
+}
+
+TEST(Profile, OfACubinHasSassLinesPtxAndLiveRegisters) {
+  const auto run = testing::RunExampleKernel("vector_add", 1, 1'000'000, true);
+  ASSERT_TRUE(run.ok()) << run.status();
+  const KernelReport& kernel = run->report.kernels.at(0);
+  ASSERT_FALSE(kernel.source_files.empty());
+  EXPECT_THAT(kernel.source_files[0], HasSubstr("vector_add.cu"));
+  size_t loads = 0;
+  for (const PcReport& row : kernel.per_pc) {
+    EXPECT_FALSE(row.note.sass.empty()) << row.pc;
+    EXPECT_THAT(row.note.sass, HasSubstr(row.opcode));
+    EXPECT_GT(row.note.live_registers, 0) << row.pc;
+    if (!row.opcode.starts_with("LDG")) continue;
+    ++loads;
+    EXPECT_THAT(row.note.ptx, HasSubstr("ld.global")) << row.pc;
+    EXPECT_GT(row.source_line, 0u);
+    EXPECT_EQ(row.note.file, 1u);
+  }
+  EXPECT_GE(loads, 2u);
+}
+
+TEST(Profile, AsJsonHasRowsTotalsAndLines) {
+  const auto run = testing::RunExampleKernel("histogram", 1, 1'000'000, true);
+  ASSERT_TRUE(run.ok()) << run.status();
+  const auto json = nlohmann::json::parse(ProfileToJson(run->report), nullptr, false);
+  ASSERT_EQ(json["format"], "sm89-profile/1");
+  const size_t counters = json["counter_columns"].size();
+  EXPECT_EQ(counters, 2u + kNumWarpStates + kNumPcMemory);
+  const auto& kernel = json["kernels"].at(0);
+  const size_t leading = json["row_columns"].size();
+  for (size_t c = 0; c < counters; ++c) {
+    uint64_t rows = 0, lines = 0;
+    for (const auto& row : kernel["rows"]) rows += row.at(leading + c).get<uint64_t>();
+    for (const auto& row : kernel["lines"]) lines += row.at(2 + c).get<uint64_t>();
+    EXPECT_EQ(rows, kernel["total"].at(c)) << json["counter_columns"][c];
+    EXPECT_EQ(lines, kernel["total"].at(c)) << json["counter_columns"][c];
+  }
+  EXPECT_GT(kernel["lines"].size(), 3u);
+  EXPECT_EQ(kernel["rows"].size(), run->report.kernels[0].per_pc.size());
 }
 
 TEST(Profile, IsEmptyUnlessAskedFor) {

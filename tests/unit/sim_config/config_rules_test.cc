@@ -69,6 +69,17 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-gpgpu_dram_timing_opt 15:4:12:24:55:24:78:24:8:10:24:4:6:4", "15 banks (nbk) do not divide"},
         Case{"-gpgpu_dram_timing_opt 16:4:12:24:55:24:54:24:8:10:24:4:6:4", "the row cycle RC is below"},
         Case{"-gpgpu_sm89_dram_refresh_time 1900", "a refresh takes as long"},
+        Case{"-gpgpu_sm89_dram_rrdl 1000", ""},
+        Case{
+            "-gpgpu_sm89_dram_rrdl 1000 -gpgpu_sm89_dram_refresh_interval 890",
+            "to open the 16 banks of a channel and reach a column takes 777 ns (RRDL), between two refreshes "
+            "are 770 ns"},
+        Case{"-gpgpu_sm89_dram_faw 1000 -gpgpu_sm89_dram_refresh_interval 890",
+             "to open the 16 banks of a channel and reach a column takes 777 ns (FAW), between two refreshes "
+             "are 770 ns"},
+        Case{"-gpgpu_sm89_deadlock_cycles 10000", ""},
+        Case{"-gpgpu_sm89_deadlock_cycles 10000 -gpgpu_sm89_dram_base_latency 4000",
+             "after 10000 cycles without progress, one memory access may take"},
         Case{"-gpgpu_dram_buswidth 3", "a channel moves 96 bits"},
         Case{"-gpgpu_dram_buswidth 1",
              "a 32-byte sector takes 8 cycles of the data bus, CCD allows one every 4"},

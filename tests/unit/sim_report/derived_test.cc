@@ -143,7 +143,7 @@ TEST(Text, Status) {
   run.status_detail = "cancelled";
   EXPECT_EQ(StatusText(run), "cancelled");
   run.status_detail = "cycle 5\nwarp 3";
-  EXPECT_EQ(StatusText(run), "cancelled: cycle 5 ...");
+  EXPECT_EQ(StatusText(run), "cancelled: cycle 5 (the rest: status_detail of the JSON report)");
 }
 
 TEST(Text, CompactNumbers) {
