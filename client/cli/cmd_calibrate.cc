@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
@@ -28,38 +27,40 @@ constexpr size_t kBatchMax = 100;
 
 struct CalibrateOptions {
   std::string measured;
-  std::vector<std::string> jobs;
+  std::string job;
   std::vector<std::string> parameters;
   calibrate::SearchOptions search;
   std::string output;
   uint32_t threads = 0;
 };
 
-// What jobs ask, with other settings on top.
+// What a job asks with other settings on top.
 class JobOracle : public calibrate::Oracle {
  public:
-  JobOracle(Context& context, std::vector<v1::JobSpec> bases) : context_(context), bases_(std::move(bases)) {}
+  JobOracle(Context& context, v1::JobSpec base) : context_(context), base_(std::move(base)) {}
 
   absl::StatusOr<std::vector<absl::StatusOr<calibrate::Simulated>>> Simulate(
       const std::vector<calibrate::Settings>& candidates) override {
     std::vector<absl::StatusOr<calibrate::Simulated>> answers;
-    const size_t batch = std::max<size_t>(kBatchMax / bases_.size(), 1);
-    for (size_t begin = 0; begin < candidates.size(); begin += batch) {
-      const size_t end = std::min(begin + batch, candidates.size());
+    for (size_t begin = 0; begin < candidates.size(); begin += kBatchMax) {
+      const size_t end = std::min(begin + kBatchMax, candidates.size());
       std::vector<v1::JobSpec> specs;
-      for (size_t i = begin; i < end; ++i) {
-        for (const v1::JobSpec& base : bases_) specs.push_back(SpecWith(base, candidates[i]));
-      }
+      for (size_t i = begin; i < end; ++i) specs.push_back(SpecWith(candidates[i]));
       CLIENT_ASSIGN_OR_RETURN(const std::vector<ReportJob> jobs, RunForReports(context_, specs));
-      for (size_t i = 0; i < jobs.size(); i += bases_.size())
-        answers.push_back(JoinReports({jobs.data() + i, bases_.size()}));
+      for (const ReportJob& job : jobs) {
+        if (job.status.ok()) {
+          answers.push_back(calibrate::FromReport(job.report));
+        } else {
+          answers.emplace_back(job.status);
+        }
+      }
     }
     return answers;
   }
 
  private:
-  static v1::JobSpec SpecWith(const v1::JobSpec& base, const calibrate::Settings& settings) {
-    v1::JobSpec spec = base;
+  v1::JobSpec SpecWith(const calibrate::Settings& settings) const {
+    v1::JobSpec spec = base_;
     for (const auto& [name, value] : settings) {
       v1::Override& one = *spec.add_overrides();
       one.set_name(name);
@@ -67,17 +68,9 @@ class JobOracle : public calibrate::Oracle {
     }
     return spec;
   }
-  static absl::StatusOr<calibrate::Simulated> JoinReports(std::span<const ReportJob> jobs) {
-    std::vector<calibrate::Simulated> parts;
-    for (const ReportJob& job : jobs) {
-      CLIENT_RETURN_IF_ERROR(job.status);
-      CLIENT_ASSIGN_OR_RETURN(parts.emplace_back(), calibrate::FromReport(job.report));
-    }
-    return calibrate::Join(std::move(parts));
-  }
 
   Context& context_;
-  std::vector<v1::JobSpec> bases_;
+  v1::JobSpec base_;
 };
 
 // A job that has ended well; waits for one that has not ended yet.
@@ -132,42 +125,15 @@ absl::StatusOr<std::vector<calibrate::Parameter>> ChooseParameters(const std::ve
   return calibrate::MakeParameters(specs, facts.settings);
 }
 
-calibrate::Origin OriginOf(const std::vector<v1::Job>& jobs, const Facts& facts) {
+calibrate::Origin OriginOf(const v1::Job& job, const Facts& facts) {
   calibrate::Origin origin;
-  for (const v1::Job& job : jobs)
-    absl::StrAppend(&origin.simulation, origin.simulation.empty() ? "" : ", ", "job ", ShortName(job.name()));
+  origin.simulation = absl::StrCat("job ", ShortName(job.name()));
   origin.product_version = SM89_VERSION;
   origin.config_name = facts.config_id;
   if (facts.preset) origin.config = facts.config_id;
-  for (const v1::Override& one : jobs.front().spec().overrides())
+  for (const v1::Override& one : job.spec().overrides())
     origin.settings.emplace_back(FullSettingName(facts, one.name()), one.value());
   return origin;
-}
-
-// What the jobs gave, and what they ask again with other settings.
-struct Start {
-  std::vector<v1::Job> jobs;
-  std::vector<v1::JobSpec> bases;
-  calibrate::Simulated simulated;
-};
-
-absl::StatusOr<Start> ReadStart(Context& context, Client& client, const CalibrateOptions& options) {
-  Start start;
-  std::vector<calibrate::Simulated> parts;
-  for (const std::string& text : options.jobs) {
-    CLIENT_ASSIGN_OR_RETURN(const v1::Job job, EndedJob(context, text));
-    CLIENT_ASSIGN_OR_RETURN(const std::string report, FetchJsonReport(client, job.name()));
-    CLIENT_ASSIGN_OR_RETURN(parts.emplace_back(), calibrate::FromReport(report));
-    v1::JobSpec base = job.spec();
-    base.clear_labels();
-    base.set_keep_trace(false);
-    base.set_display_name("calibration");
-    if (options.threads > 0) base.set_threads(options.threads);
-    start.bases.push_back(std::move(base));
-    start.jobs.push_back(job);
-  }
-  CLIENT_ASSIGN_OR_RETURN(start.simulated, calibrate::Join(std::move(parts)));
-  return start;
 }
 
 absl::Status WriteText(const std::string& path, const std::string& text) {
@@ -180,14 +146,21 @@ absl::Status WriteText(const std::string& path, const std::string& text) {
 absl::StatusOr<ExitCode> RunCalibrate(Context& context, const CalibrateOptions& options) {
   CLIENT_ASSIGN_OR_RETURN(const calibrate::Measured measured, calibrate::ReadMeasuredFile(options.measured));
   CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
-  CLIENT_ASSIGN_OR_RETURN(Start start, ReadStart(context, *client, options));
-  CLIENT_ASSIGN_OR_RETURN(const Facts facts, ReadFacts(*client, start.jobs.front().spec()));
+  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, EndedJob(context, options.job));
+  CLIENT_ASSIGN_OR_RETURN(const Facts facts, ReadFacts(*client, job.spec()));
   CLIENT_ASSIGN_OR_RETURN(const std::vector<calibrate::Parameter> parameters,
                           ChooseParameters(options.parameters, facts));
-  JobOracle oracle(context, std::move(start.bases));
+  CLIENT_ASSIGN_OR_RETURN(const std::string report, FetchJsonReport(*client, job.name()));
+  CLIENT_ASSIGN_OR_RETURN(const calibrate::Simulated start, calibrate::FromReport(report));
+  v1::JobSpec base = job.spec();
+  base.clear_labels();
+  base.set_keep_trace(false);
+  base.set_display_name("calibration");
+  if (options.threads > 0) base.set_threads(options.threads);
+  JobOracle oracle(context, std::move(base));
   CLIENT_ASSIGN_OR_RETURN(const calibrate::SearchResult result,
-                          calibrate::Search(measured, start.simulated, parameters, options.search, &oracle));
-  const calibrate::Origin origin = OriginOf(start.jobs, facts);
+                          calibrate::Search(measured, start, parameters, options.search, &oracle));
+  const calibrate::Origin origin = OriginOf(job, facts);
   if (!options.output.empty()) {
     CLIENT_RETURN_IF_ERROR(WriteText(
         options.output, calibrate::ToOverlay(measured, parameters, options.search, result, origin)));
@@ -228,7 +201,7 @@ void AddSearchOptions(CLI::App& command, calibrate::SearchOptions& search) {
   command.add_option("--max-iterations", search.iterations_max, "End after so many changes")
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
-  command.add_option("--max-jobs", search.simulations_max, "Submit at most so many jobs for each --job")
+  command.add_option("--max-jobs", search.simulations_max, "Submit at most so many jobs")
       ->check(CLI::Range(1u, 100'000u))
       ->capture_default_str();
 }
@@ -245,14 +218,9 @@ void AddCalibrateCommand(CLI::App& app, Context& context) {
                    "gpu_kern_sum)")
       ->type_name("FILE")
       ->required();
-  command
-      ->add_option(
-          "--job", options->jobs,
-          "The simulation of the same kernels; its settings are the start. Several jobs of one configuration "
-          "may be given: a kernel each starts with empty caches, as under ncu")
+  command->add_option("--job", options->job, "The simulation of the same kernels; its settings are the start")
       ->type_name("JOB")
-      ->required()
-      ->allow_extra_args(false);
+      ->required();
   command
       ->add_option("--parameter", options->parameters,
                    "A setting that may change, with bounds if wanted: NAME, NAME=MIN:MAX, NAME:latency, "
@@ -268,7 +236,6 @@ void AddCalibrateCommand(CLI::App& app, Context& context) {
   command->footer(
       "Examples:\n"
       "  sm89 calibrate --measured ncu.csv --job JOB\n"
-      "  sm89 calibrate --measured ncu.csv --job JOB1 --job JOB2 --job JOB3\n"
       "  sm89 calibrate --measured ncu.csv --job JOB --auto --hold-out gemm -o fitted.cfg");
   command->callback([&context, options] {
     context.action = [&context, options] { return RunCalibrate(context, *options); };

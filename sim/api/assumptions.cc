@@ -35,6 +35,13 @@ void AddSwitches(const GpuConfig& config, std::vector<std::string>* assumptions)
 
 // Options that no public source describes as an Ada GPU's.
 void AddResearchOptions(const GpuConfig& config, std::vector<std::string>* assumptions) {
+  if (config.ser.enabled) {
+    assumptions->push_back(
+        "research model: a reordering stage moves instructions of diverged warps; nothing public says that "
+        "hardware regroups warps of compute kernels");
+  } else {
+    assumptions->push_back("no shader execution reordering: code of CUDA does not ask for it");
+  }
   const L2FeatureConfig& l2 = config.l2.features;
   if (l2.prefetch_distance != 0) {
     assumptions->push_back(absl::StrCat("research option: L2 slices prefetch up to ", l2.prefetch_distance,
@@ -68,7 +75,6 @@ std::vector<std::string> AssumptionsOf(const RunReport& report, const GpuConfig&
       "address translation: one buffer an SM; what lies behind it is one delay",
       "generic address windows of shared and local memory: 16 MiB each",
       "host copies run after all kernels listed before them and leave their data dirty in the L2",
-      "no shader execution reordering: code of CUDA does not ask for it",
   };
   assumptions.insert(assumptions.end(), always.begin(), always.end());
   AddSwitches(config, &assumptions);

@@ -273,6 +273,14 @@ absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions op
   gpu_options.max_cycles = options.max_cycles;
   gpu_options.threads = options.threads;
   gpu_options.profile = options.profile;
+  if (options.ser_sink && !options.config.gpu.ser.enabled) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      Fault{.field = "-gpgpu_sm89_ser_enabled",
+                            .value = "0",
+                            .expected = "1, as in the preset RTX4090_SER",
+                            .message = "no reordering stage makes decisions to record"});
+  }
+  gpu_options.ser_sink = options.ser_sink;
   ASSIGN_OR_RETURN(std::unique_ptr<Gpu> gpu, Gpu::Create(std::move(gpu_options)));
   return std::unique_ptr<Simulator>(std::make_unique<SimulatorImpl>(std::move(options), trace, std::move(gpu),
                                                                     std::move(selected), std::move(code)));

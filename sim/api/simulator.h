@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "sim/config/config.h"
 #include "sim/replay/emulation.h"
 #include "sim/report/run_report.h"
+#include "sim/stats/ser_record.h"
 #include "sim/trace/trace_source.h"
 
 namespace sm89 {
@@ -42,6 +45,9 @@ struct SimulatorOptions {
   uint64_t max_cycles = 0;  // 0 = no limit
   uint32_t threads = 1;     // host threads; the result does not depend on it
   bool profile = false;     // KernelReport::per_pc; bounded by kMaxProfileRows
+  // Decisions of the reordering stage, by cycle and SM, in pieces; null: nobody asked. Asked for without the
+  // stage being on, creation fails.
+  std::function<void(std::span<const SerRecord>)> ser_sink;
 };
 
 // A snapshot while running.

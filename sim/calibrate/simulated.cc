@@ -1,9 +1,5 @@
 #include "sim/calibrate/simulated.h"
 
-#include <algorithm>
-#include <iterator>
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "sim/base/status_macros.h"
@@ -123,21 +119,6 @@ absl::StatusOr<Simulated> FromReport(std::string_view report_json) {
     kernel.metrics[kCyclesMetric] = cycles.get<double>();
   }
   return out;
-}
-
-absl::StatusOr<Simulated> Join(std::vector<Simulated> parts) {
-  if (parts.empty()) return absl::FailedPreconditionError("there is no simulation");
-  Simulated joined = std::move(parts.front());
-  for (size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].config_digest != joined.config_digest || parts[i].model_version != joined.model_version) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "simulations with different configurations or models cannot be calibrated together: ",
-          joined.trace_name, " has ", joined.config_digest, " with ", joined.model_version, ", ",
-          parts[i].trace_name, " has ", parts[i].config_digest, " with ", parts[i].model_version));
-    }
-    std::move(parts[i].kernels.begin(), parts[i].kernels.end(), std::back_inserter(joined.kernels));
-  }
-  return joined;
 }
 
 }  // namespace sm89::calibrate

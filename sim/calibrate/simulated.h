@@ -28,8 +28,4 @@ struct Simulated {
 // FAILED_PRECONDITION for a run that did not reach its end, INVALID_ARGUMENT for a text that is no report.
 absl::StatusOr<Simulated> FromReport(std::string_view report_json);
 
-// The kernels of several simulations with one configuration, one after another; what else there is is the
-// first's. FAILED_PRECONDITION when their configurations or model versions differ.
-absl::StatusOr<Simulated> Join(std::vector<Simulated> parts);
-
 }  // namespace sm89::calibrate

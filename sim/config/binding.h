@@ -137,7 +137,7 @@ Binding NameBinding();         // 1..64 letters, digits, '.', '_' or '-'
 Binding ClockDomains();        // core:noc:l2:dram in MHz
 Binding ThreadsAndWarpSize();  // threads an SM:32
 Binding Carveouts();           // KiB, rising
-Binding CompressedRanges();    // addresses FIRST-LAST, with commas between; empty = none
+Binding CompressedRanges();    // addresses FIRST-LAST, with commas between, or none
 Binding DramTiming();          // nbk=16:CCD=4:... or the same 14 numbers in order
 
 }  // namespace sm89::settings

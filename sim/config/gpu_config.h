@@ -215,6 +215,8 @@ struct AddressRange {
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
+inline constexpr uint32_t kMaxPrefetchDistance = 16;
+
 // What a slice may do beyond caching; all off by default.
 struct L2FeatureConfig {
   uint32_t interleave_bytes = 128;  // neighbouring addresses of one slice: 128, or 64 (half a line)
@@ -284,6 +286,19 @@ struct RunConfig {
   friend bool operator==(const RunConfig&, const RunConfig&) = default;
 };
 
+// The reordering stage (shader execution reordering for compute kernels): a research model.
+struct SerConfig {
+  bool enabled = false;
+  uint32_t latency_cycles = 4;
+  uint32_t transfer_cycles = 2;    // operands to another warp's lanes or another sub-core
+  uint32_t max_reorder_depth = 8;  // warps that a decision looks at
+  uint32_t policy = 0;             // 0 static, 1 guided by the run-time profile
+  uint32_t aggressiveness_percent = 100;
+  uint32_t profile_interval_cycles = 252'000;
+
+  friend bool operator==(const SerConfig&, const SerConfig&) = default;
+};
+
 struct GpuConfig {
   std::string name = "RTX4090";
   ClockConfig clocks;
@@ -297,6 +312,7 @@ struct GpuConfig {
   NocConfig noc;
   L2Config l2;
   DramConfig dram;
+  SerConfig ser;
   RunConfig run;
 
   friend bool operator==(const GpuConfig&, const GpuConfig&) = default;

@@ -54,6 +54,7 @@ std::vector<RowSpec> RegisterFileRows();
 std::vector<RowSpec> ExecRows();
 std::vector<RowSpec> OtherUnitRows();
 std::vector<RowSpec> SharedUnitRows();
+std::vector<RowSpec> SerRows();
 std::vector<RowSpec> RunRows();
 std::vector<RowSpec> L1Rows();
 std::vector<RowSpec> MemoryPipelineRows();

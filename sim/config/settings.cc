@@ -57,6 +57,7 @@ std::vector<Row> MakeTable() {
       {"l2", L2FeatureRows},
       {"dram", DramRows},
       {"dram", DramCommandRows},
+      {"ser", SerRows},
       {"run", RunRows},
       {"compatibility", CompatibilityRows},
   };

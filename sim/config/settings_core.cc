@@ -282,7 +282,8 @@ std::vector<RowSpec> RunRows() {
       {.name = "-gpgpu_sm89_window_cycles",
        .unit = "cycles",
        .help = "Look-ahead window in which SMs advance on their own; not above the smallest one-way latency "
-               "of the interconnect. Kernel starts and CTA hand-outs are rounded up to a multiple of it; the "
+               "of the interconnect. Up to half of it, the memory side runs beside the SMs. Kernel starts "
+               "and CTA hand-outs are rounded up to a multiple of it; the "
                "number of threads changes nothing.",
        .source = kModelChoice,
        .binding = Uint<&GpuConfig::run, &RunConfig::window_cycles>(1, 100'000)},

@@ -19,11 +19,11 @@ std::vector<RowSpec> L2FeatureRows() {
        .unit = "lines",
        .help =
            "Lines of its own that a slice fetches ahead of a stream of reads: all of them for global memory, "
-           "from the first miss; a quarter for local memory, from the third line. 0: no prefetcher.",
+           "from the first miss; a quarter for local memory, from the third line on. 0: no prefetcher.",
        .source =
            "no public source describes an L2 prefetcher of Ada that acts by itself: off; what it does when "
            "on is an assumption",
-       .binding = Uint<&GpuConfig::l2, &L2Config::features, &F::prefetch_distance>(0, 16)},
+       .binding = Uint<&GpuConfig::l2, &L2Config::features, &F::prefetch_distance>(0, kMaxPrefetchDistance)},
       {.name = "-gpgpu_sm89_l2_compression_ranges",
        .help =
            "Addresses whose lines are stored compressed: DRAM moves fewer sectors of whole lines, the slice "
@@ -32,8 +32,8 @@ std::vector<RowSpec> L2FeatureRows() {
        .binding = CompressedRanges()},
       {.name = "-gpgpu_sm89_l2_compression_ratio",
        .help =
-           "How many times smaller lines of -gpgpu_sm89_l2_compression_ranges are; traces hold no values to "
-           "derive it from.",
+           "How many times smaller lines of -gpgpu_sm89_l2_compression_ranges are, in whole sectors of 32 "
+           "bytes (3 is as 2); traces hold no values to derive it from.",
        .source =
            "assumption; a line of constant data took 1.43 of 4 sectors on an RTX 3070 (2.8), random data 4",
        .binding = Uint<&GpuConfig::l2, &L2Config::features, &F::compression_ratio>(1, 4)},

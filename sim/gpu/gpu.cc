@@ -37,6 +37,7 @@ Gpu::Gpu(GpuOptions options)
       sm_last_finish_(options_.config.sm.num_sms, 0) {
   for (uint32_t i = 0; i < options_.config.sm.num_sms; ++i) {
     sms_.push_back(std::make_unique<Sm>(options_.config, static_cast<uint16_t>(i)));
+    sms_.back()->set_ser_recording(static_cast<bool>(options_.ser_sink));
   }
   // Requests of a window arrive behind its end only if no one-way latency is shorter than the window.
   window_ =
@@ -229,6 +230,7 @@ void Gpu::RunWindow(Cycle end) {
   if (!memory_beside_) SettleMemory();
   now_ = end;
   CollectClockSamples();
+  if (options_.ser_sink) CollectSerRecords();
   CollectFinished();
 }
 
@@ -268,6 +270,19 @@ void Gpu::CollectClockSamples() {
     }
     sms_[sm]->clock_samples().clear();
   }
+}
+
+void Gpu::CollectSerRecords() {
+  ser_records_.clear();
+  for (const uint32_t sm : busy_sms_) {
+    std::vector<SerRecord>* const records = sms_[sm]->ser_records();
+    if (records == nullptr) return;
+    ser_records_.insert(ser_records_.end(), records->begin(), records->end());
+    records->clear();
+  }
+  std::stable_sort(ser_records_.begin(), ser_records_.end(),
+                   [](const SerRecord& a, const SerRecord& b) { return a.cycle < b.cycle; });
+  if (!ser_records_.empty()) options_.ser_sink(ser_records_);
 }
 
 void Gpu::CollectFinished() {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +36,8 @@ struct GpuOptions {
   uint64_t max_cycles = 0;      // 0 = no limit
   uint32_t threads = 1;
   bool profile = false;  // counters by instruction
+  // Decisions of the reordering stage, by cycle and SM, a window's at a time; null: nobody asked.
+  std::function<void(std::span<const SerRecord>)> ser_sink;
 };
 
 // One kernel that has been launched.
@@ -102,6 +106,7 @@ class Gpu {
   void RunItem(uint32_t item);
   void CollectFinished();
   void CollectClockSamples();
+  void CollectSerRecords();
   void FinishKernel(uint32_t run);
   // What the SMs sent in the last window, and the memory side up to where that tells all: left to run beside
   // the SMs' next window.
@@ -138,6 +143,7 @@ class Gpu {
   std::vector<bool> sm_may_host_;  // worth trying to place a CTA
   std::vector<Cycle> sm_last_finish_;
   std::vector<uint32_t> busy_sms_;
+  std::vector<SerRecord> ser_records_;  // of this window
   Cycle now_ = 0;
   Cycle window_end_ = 0;
   Cycle last_progress_ = 0;

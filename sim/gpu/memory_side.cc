@@ -288,14 +288,14 @@ Cycle MemorySide::ReadyAt(uint32_t index, Cycle data) {
   const InFlight& in_flight = requests_[index];
   const MemRequest& request = in_flight.request;
   const bool modifies = request.kind == MemRequestKind::kAtomic || request.kind == MemRequestKind::kReduction;
-  if (!modifies) return data + (in_flight.compressed ? config_.l2.features.decompress_cycles : 0);
+  if (!modifies) return data + (ReadsCompressed(in_flight) ? config_.l2.features.decompress_cycles : 0);
   return slice_states_[in_flight.slice].atomics.Reserve(data, request.line, request.lanes,
                                                         request.same_address_lanes);
 }
 
 uint64_t MemorySide::BusyHundredths(const InFlight& in_flight) const {
   const MemRequest& request = in_flight.request;
-  const uint32_t sectors = Moved(CountSectors(request.sector_mask), in_flight.compressed);
+  const uint32_t sectors = Moved(CountSectors(request.sector_mask), ReadsCompressed(in_flight));
   const L2Config& l2 = config_.l2;
   const uint64_t read = uint64_t{(sectors + l2.sectors_per_cycle - 1) / l2.sectors_per_cycle} * kHundred;
   if (request.kind == MemRequestKind::kRead) return read;
@@ -332,7 +332,7 @@ bool MemorySide::Access(uint32_t index, Cycle now) {
 
   const Cycle looked_up = start + config_.l2.latency_cycles;
   if (outcome.writeback_mask != 0) {
-    WriteToDram(outcome.evicted_line, outcome.writeback_mask, request.kernel, looked_up);
+    WriteToDram(outcome, request.kernel, looked_up);
   }
   if (outcome.fetch_mask != 0) ReadFromDram(request, compressed, outcome, looked_up);
   const bool demand = outcome.fetch_mask != 0 || outcome.first_use;
@@ -402,7 +402,7 @@ uint32_t MemorySide::ReplyBytes(const InFlight& in_flight) const {
   switch (in_flight.request.kind) {
     case MemRequestKind::kRead:
     case MemRequestKind::kAtomic:
-      return Moved(CountSectors(in_flight.request.sector_mask), in_flight.compressed) * kSectorBytes;
+      return Moved(CountSectors(in_flight.request.sector_mask), ReadsCompressed(in_flight)) * kSectorBytes;
     case MemRequestKind::kWrite:
     case MemRequestKind::kReduction:
       return 0;
@@ -445,50 +445,63 @@ void MemorySide::ReadFromDram(const MemRequest& request, bool compressed, const 
   job.moved_sectors = static_cast<uint8_t>(Moved(CountSectors(outcome.fetch_mask), compressed));
   job.sector_mask = outcome.fetch_mask;
   job.way = outcome.way;
-  EnqueueDram(job, map_.Slice(request.line), at);
+  const uint32_t slice = map_.Slice(request.line);
+  if (compressed) NoteSaving(request.kernel, slice, outcome.asked_sectors, job.moved_sectors);
+  EnqueueDram(job, slice, at);
 }
 
-void MemorySide::WriteToDram(uint64_t line, uint8_t mask, uint32_t kernel, Cycle at) {
+void MemorySide::WriteToDram(const L2Outcome& outcome, uint32_t kernel, Cycle at) {
   DramJob job;
-  job.line = line;
+  job.line = outcome.evicted_line;
   job.kernel = kernel;
-  // A line that is written back in part is not compressed again.
-  const uint32_t sectors = CountSectors(mask);
-  const bool compressed =
-      config_.l2.features.num_compressed != 0 && sectors == kSectorsPerLine && Compressed(line);
-  job.moved_sectors = static_cast<uint8_t>(Moved(sectors, compressed));
-  job.sector_mask = mask;
+  job.sector_mask = outcome.writeback_mask;
   job.write = true;
-  EnqueueDram(job, map_.Slice(line), at);
+  // A line of which bytes are missing is not compressed again.
+  const uint32_t sectors = CountSectors(outcome.writeback_mask);
+  const bool whole = sectors == kSectorsPerLine && !outcome.partial_writeback;
+  const bool compressed = config_.l2.features.num_compressed != 0 && whole && Compressed(job.line);
+  job.moved_sectors = static_cast<uint8_t>(Moved(sectors, compressed));
+  const uint32_t slice = map_.Slice(job.line);
+  if (compressed) NoteSaving(kernel, slice, sectors, job.moved_sectors);
+  EnqueueDram(job, slice, at);
+}
+
+void MemorySide::NoteSaving(uint32_t kernel, uint32_t slice, uint32_t plain_sectors, uint32_t moved_sectors) {
+  const StatPair<L2Stats> stats{&kernels_[kernel].l2, &slice_stats_[slice]};
+  if (moved_sectors < plain_sectors) {
+    stats.Add(&L2Stats::compression_saved_sectors, plain_sectors - moved_sectors);
+  } else {
+    stats.Add(&L2Stats::compression_extra_sectors, moved_sectors - plain_sectors);
+  }
 }
 
 void MemorySide::RunPrefetcher(const MemRequest& request, uint32_t slice, Cycle at) {
   const StatPair<L2Stats> stats{&kernels_[request.kernel].l2, &slice_stats_[slice]};
   const DramChannel& channel = channels_[map_.Channel(slice)];
+  uint32_t taken = 0;
   for (const uint64_t line : prefetchers_[slice].OnDemand(request.line, request.local)) {
     const bool full =
         channel.queued_writes() >= config_.dram.write_queue_entries && slices_[slice].WouldWriteBack(line);
     const L2Outcome outcome = full ? L2Outcome{.blocked = true} : slices_[slice].Prefetch(line, stats);
-    if (outcome.blocked) stats.Add(&L2Stats::prefetch_dropped, 1);
-    if (outcome.writeback_mask != 0) {
-      WriteToDram(outcome.evicted_line, outcome.writeback_mask, request.kernel, at);
+    if (outcome.blocked) {
+      // This one and what lies behind it: wanted again with the stream's next line.
+      stats.Add(&L2Stats::prefetch_dropped, 1);
+      break;
     }
+    ++taken;
+    if (outcome.writeback_mask != 0) WriteToDram(outcome, request.kernel, at);
     if (outcome.fetch_mask == 0) continue;
     MemRequest prefetch = request;
     prefetch.line = line;
     ReadFromDram(prefetch, config_.l2.features.num_compressed != 0 && Compressed(line), outcome, at);
   }
+  prefetchers_[slice].Taken(taken);
 }
 
 void MemorySide::EnqueueDram(const DramJob& job, uint32_t slice, Cycle at) {
   const uint32_t channel = map_.Channel(slice);
   DramJob placed = job;
   placed.sectors = job.moved_sectors;
-  const uint64_t saved = CountSectors(job.sector_mask) - job.moved_sectors;
-  if (saved != 0) {
-    kernels_[job.kernel].l2.compression_saved_sectors += saved;
-    slice_stats_[slice].compression_saved_sectors += saved;
-  }
   placed.row = map_.Row(job.line);
   placed.bank = map_.Bank(job.line);
   placed.arrival = at;

@@ -1,5 +1,6 @@
 // Everything behind the SMs: crossbar, L2 slices, DRAM channels, driven by event wheels. Runs in one thread
-// between two windows of the SMs; its order of events is a function of the requests alone.
+// beside a window of the SMs, on what the one before sent; its order of events is a function of the requests
+// alone.
 //
 // Two times run here. Requests leave the SMs up to the window's end; what they meet at the slices is known
 // already, because the slices are ahead by the smallest one-way latency. So a request that finds no place at
@@ -80,8 +81,8 @@ class MemorySide {
     uint8_t waiting = 0;  // sectors not yet there
     uint8_t hits = 0;     // reads: sectors that were there
     bool used = false;
-    bool compressed = false;
-    uint32_t join = kNil;  // of a request that two slices answer
+    bool compressed = false;  // its line
+    uint32_t join = kNil;     // of a request that two slices answer
   };
   // Of a read: sectors asked for, and those of them that the L2 had.
   struct Answer {
@@ -162,8 +163,13 @@ class MemorySide {
   void HandleDram(uint32_t channel, Cycle now);
   void PushFill(const DramJob& job, Cycle at);
   void ReadFromDram(const MemRequest& request, bool compressed, const L2Outcome& outcome, Cycle at);
+  void NoteSaving(uint32_t kernel, uint32_t slice, uint32_t plain_sectors, uint32_t moved_sectors);
+  // The line is compressed, and the request gets what it asks for decompressed.
+  static bool ReadsCompressed(const InFlight& in_flight) {
+    return in_flight.compressed && in_flight.request.kind == MemRequestKind::kRead;
+  }
   void RunPrefetcher(const MemRequest& request, uint32_t slice, Cycle at);
-  void WriteToDram(uint64_t line, uint8_t mask, uint32_t kernel, Cycle at);
+  void WriteToDram(const L2Outcome& outcome, uint32_t kernel, Cycle at);
   void EnqueueDram(const DramJob& job, uint32_t slice, Cycle at);
   uint32_t ReplyBytes(const InFlight& in_flight) const;
   void FillFromHost(uint64_t line, uint8_t mask);

@@ -56,7 +56,8 @@ void WindowPool::Run(const std::vector<uint32_t>& indices, absl::FunctionRef<voi
     shares_[t].next.store(static_cast<uint32_t>(n * t / shares_.size()), std::memory_order_relaxed);
     shares_[t].end = static_cast<uint32_t>(n * (t + 1) / shares_.size());
   }
-  if (threads_.empty() || n == 0) {
+  // One SM's window is shorter than waking another thread takes.
+  if (threads_.empty() || n < 2) {
     beside();
     TakeAll(0);
     return;

@@ -25,7 +25,7 @@ struct LinePart {
   uint64_t line = 0;
   uint32_t sector_shift = 0;  // where the part's first sector lies in the slice's line
   uint32_t first_sector = 0;  // of the part, in the request's line
-  uint32_t sectors = 4;
+  uint32_t sectors = kSectorsPerLine;
 };
 
 class AddressMap {
@@ -54,6 +54,8 @@ class AddressMap {
             static_cast<uint32_t>(half / slices_ % 2) * (kSectorsPerLine / 2), part * (kSectorsPerLine / 2),
             kSectorsPerLine / 2};
   }
+  // Lines among which a slice has one, in the mean.
+  uint64_t SlicePeriod() const { return slices_; }
   // The next line of the slice of `line`; `line` itself when none of the next kReach is.
   uint64_t NextOfSlice(uint64_t line) const {
     const uint32_t slice = Slice(line);

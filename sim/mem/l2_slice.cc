@@ -68,6 +68,7 @@ uint32_t L2Slice::Allocate(uint64_t line, L2Outcome* outcome) {
     outcome->evicted = true;
     outcome->evicted_line = ~tags_[way];
     outcome->writeback_mask = sectors_[way].dirty;
+    outcome->partial_writeback = sectors_[way].partial != 0;
   }
   sectors_[way] = Sectors{};
   tags_[way] = ~line;
@@ -101,8 +102,9 @@ void L2Slice::Read(uint32_t way, uint8_t mask, uint8_t fetched, L2Outcome* outco
   uint8_t fetch = missing & ~entry.pending;
   if (merged != 0) stats.Add(&L2Stats::mshr_hits, CountSectors(merged));
   if (fetch != 0) {
-    fetch |= fetched & ~entry.valid & ~entry.pending;
     stats.Add(&L2Stats::fetch_sectors, CountSectors(fetch));
+    outcome->asked_sectors = static_cast<uint8_t>(CountSectors(fetch));
+    fetch |= fetched & ~entry.valid & ~entry.pending;
     if (entry.pending == 0) ++pending_lines_;
     entry.pending |= fetch;
   }
@@ -145,9 +147,14 @@ void L2Slice::NoteEviction(const L2Outcome& outcome, uint32_t way, const StatPai
   if (!outcome.evicted) return;
   stats.Add(&L2Stats::evictions, 1);
   stats.Add(&L2Stats::writeback_sectors, CountSectors(outcome.writeback_mask));
-  if (prefetched_.empty()) return;
-  stats.Add(&L2Stats::prefetch_unused, CountSectors(prefetched_[way]));
-  prefetched_[way] = 0;
+  stats.Add(&L2Stats::prefetch_unused, DropPrefetched(way, kAllSectors));
+}
+
+uint32_t L2Slice::DropPrefetched(uint32_t way, uint8_t mask) {
+  if (prefetched_.empty()) return 0;
+  const uint32_t dropped = CountSectors(prefetched_[way] & mask);
+  prefetched_[way] &= static_cast<uint8_t>(~mask);
+  return dropped;
 }
 
 L2Outcome L2Slice::Prefetch(uint64_t line, const StatPair<L2Stats>& stats) {
@@ -169,6 +176,7 @@ L2Outcome L2Slice::Prefetch(uint64_t line, const StatPair<L2Stats>& stats) {
   Use(way);
   outcome.way = way;
   outcome.fetch_mask = fetch;
+  outcome.asked_sectors = static_cast<uint8_t>(CountSectors(fetch));
   return outcome;
 }
 
@@ -202,6 +210,7 @@ L2Outcome L2Slice::Access(const MemRequest& request, const StatPair<L2Stats>& st
       stats.Add(&L2Stats::write_sectors, CountSectors(mask));
       stats.Add(&L2Stats::write_hits, CountSectors(mask & (before.valid | before.partial)));
       Write(way, request);
+      stats.Add(&L2Stats::prefetch_unused, DropPrefetched(way, mask & ~request.partial_mask));
       break;
     case MemRequestKind::kAtomic:
     case MemRequestKind::kReduction:
@@ -241,8 +250,9 @@ void L2Slice::FillFromHost(uint64_t line, uint8_t mask, L2Stats* stats) {
     L2Outcome outcome;
     way = Allocate(line, &outcome);
     if (way == kAbsent) return;
-    if (!prefetched_.empty()) prefetched_[way] = 0;
+    if (outcome.evicted) stats->prefetch_unused += DropPrefetched(way, kAllSectors);
   }
+  stats->prefetch_unused += DropPrefetched(way, mask);
   Sectors& entry = sectors_[way];
   entry.valid |= mask;
   entry.partial &= ~mask;

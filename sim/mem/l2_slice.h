@@ -20,15 +20,17 @@ namespace sm89 {
 
 // What a look-up asks the caller to do.
 struct L2Outcome {
-  bool blocked = false;    // no MSHR or no way free: retry after a fill
-  bool evicted = false;    // evicted_line had been in the way
-  uint8_t fetch_mask = 0;  // sectors to read from DRAM now
-  uint8_t hits = 0;        // reads: sectors that were there
-  uint8_t wait_mask = 0;   // sectors that the request waits for (fetched now or earlier)
-  uint32_t way = 0;        // where the line lies, for Fill
+  bool blocked = false;       // no MSHR or no way free: retry after a fill
+  bool evicted = false;       // evicted_line had been in the way
+  uint8_t fetch_mask = 0;     // sectors to read from DRAM now
+  uint8_t asked_sectors = 0;  // of these, how many the request asks for
+  uint8_t hits = 0;           // reads: sectors that were there
+  uint8_t wait_mask = 0;      // sectors that the request waits for (fetched now or earlier)
+  uint32_t way = 0;           // where the line lies, for Fill
   uint64_t evicted_line = 0;
   uint8_t writeback_mask = 0;
-  bool first_use = false;  // of a prefetched sector
+  bool partial_writeback = false;  // some of its sectors in part
+  bool first_use = false;          // of a prefetched sector
 };
 
 class L2Slice {
@@ -78,6 +80,8 @@ class L2Slice {
   void Read(uint32_t way, uint8_t mask, uint8_t fetched, L2Outcome* outcome, const StatPair<L2Stats>& stats);
   void NoteUse(uint32_t way, uint8_t mask, L2Outcome* outcome, const StatPair<L2Stats>& stats);
   void NoteEviction(const L2Outcome& outcome, uint32_t way, const StatPair<L2Stats>& stats);
+  // Prefetched sectors of `mask` are no longer to be used: evicted, or overwritten. Returns how many.
+  uint32_t DropPrefetched(uint32_t way, uint8_t mask);
   void Write(uint32_t way, const MemRequest& request);
 
   const AddressMap& map_;

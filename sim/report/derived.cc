@@ -122,20 +122,27 @@ constexpr auto kRows = std::to_array<DerivedRow>({
      [](const Inputs& in) {
        return GigaPerSecond((in.s.l2.read_sectors + in.s.l2.write_sectors) * kSectorBytes, in);
      }},
-    {"l2_prefetch_accuracy", "%", "Prefetched sectors that somebody asked for, in time or not.", "",
+    {"l2_prefetch_accuracy", "%",
+     "Prefetched sectors that somebody asked for, in time or not. Of a kernel: what it asked for over what it had "
+     "fetched; sectors that an earlier kernel fetched may make it exceed 100.",
+     "",
      [](const Inputs& in) {
        return Percent(in.s.l2.prefetch_hits + in.s.l2.prefetch_late, in.s.l2.prefetch_sectors);
      }},
     {"l2_prefetch_coverage", "%", "Sectors that a prefetch spared a demand the fetch of.", "",
      [](const Inputs& in) {
        const uint64_t spared = in.s.l2.prefetch_hits + in.s.l2.prefetch_late;
-       return Percent(spared, in.s.l2.prefetch_sectors == 0 ? 0 : spared + in.s.l2.fetch_sectors);
+       return Percent(spared, spared == 0 ? in.s.l2.prefetch_sectors : spared + in.s.l2.fetch_sectors);
      }},
-    {"l2_compression_saving", "%", "Sectors that DRAM did not move because of compression, of all to be moved.",
+    {"l2_compression_saving", "%",
+     "Sectors that DRAM moved less because of compression, of those that it would have moved; negative when "
+     "whole lines were read for a part of them.",
      "",
      [](const Inputs& in) {
-       const uint64_t saved = in.s.l2.compression_saved_sectors;
-       return Percent(saved, saved == 0 ? 0 : saved + in.s.dram.read_sectors + in.s.dram.write_sectors);
+       const auto saved = static_cast<double>(in.s.l2.compression_saved_sectors);
+       const auto extra = static_cast<double>(in.s.l2.compression_extra_sectors);
+       const auto moved = static_cast<double>(in.s.dram.read_sectors + in.s.dram.write_sectors);
+       return saved + extra == 0 ? Fraction{} : Fraction{100.0 * (saved - extra), moved + saved - extra};
      }},
     {"dram_read_bandwidth", "GB/s", "Bytes read from DRAM a second.", "dram__bytes_read.sum.per_second",
      [](const Inputs& in) { return GigaPerSecond(in.s.dram.read_sectors * kSectorBytes, in); }},

@@ -42,6 +42,7 @@ Sm::Sm(const GpuConfig& config, uint16_t id)
   for (uint32_t i = 0; i < num_sub_cores_; ++i) {
     subs_.emplace_back(config, shared_fp64, &instruction_l1_, &constant_l1_);
   }
+  if (config.ser.enabled) ser_ = std::make_unique<SerStage>(config.ser);
   warps_.resize(config.sm.max_warps);
   reserved_.assign(config.sm.max_warps, false);
   ctas_.resize(config.sm.max_ctas);
@@ -182,6 +183,7 @@ void Sm::StartWarp(uint32_t slot, uint32_t cta, const CtaLaunch& launch, std::un
     return Block(slot, Blocked::kDrain, WarpState::kDrain, launch.at);  // the run ends at the window's border
   }
   if (warp.profile != nullptr) warp.profile_row = &warp.profile[warp.next.static_id];
+  warp.resident_lanes = warp.next.mask;
   SetNext(slot, true);
   // Nothing is in the buffer: the first fetch starts now.
   const Cycle ready = FetchNext(&warp, &subs_[sub], {.start = true}, launch.at);
@@ -282,6 +284,7 @@ void Sm::Run(Cycle begin, Cycle end, std::vector<MemReply>* inbox) {
       const uint32_t sub = (first + i) % num_sub_cores_;
       if (subs_[sub].next_event <= now) Step(sub, now);
     }
+    if (ser_ != nullptr) Redirect(now);
   }
   inbox->erase(inbox->begin(), inbox->begin() + static_cast<ptrdiff_t>(next_reply));
 }

@@ -22,6 +22,7 @@
 #include "sim/sm/load_store_unit.h"
 #include "sim/sm/refusal_queue.h"
 #include "sim/sm/register_file.h"
+#include "sim/sm/ser_stage.h"
 #include "sim/sm/warp.h"
 #include "sim/sm/warp_scheduler.h"
 #include "sim/trace/trace_source.h"
@@ -81,6 +82,12 @@ class Sm {
   // Counters by instruction go into tables[run index], which must have its final size before the kernel's
   // first CTA; null: nobody asked.
   void set_profiles(std::vector<std::unique_ptr<PcProfile>>* tables) { profiles_ = tables; }
+  // Decisions of the reordering stage are kept for ser_records(); without the stage there are none.
+  void set_ser_recording(bool on) {
+    if (ser_ != nullptr) ser_->set_recording(on);
+  }
+  // Of this window, in order; null without the stage.
+  std::vector<SerRecord>* ser_records() { return ser_ == nullptr ? nullptr : &ser_->records(); }
   bool idle() const { return num_ctas_ == 0; }
   // Not OK once a warp's trace could not be read to its end (DATA_LOSS).
   const absl::Status& trace_status() const { return trace_status_; }
@@ -139,6 +146,7 @@ class Sm {
     std::array<uint32_t, kNumPipes> next_pipe{};  // warps by the pipe of their next instruction
     uint32_t next_memory = 0;                     // warps whose next instruction needs the memory queue
     Cycle next_event = kNever;
+    Cycle issued_at = kNever;  // last use of the issue slot
     uint32_t free_warps = 0;
     uint32_t free_registers = 0;
   };
@@ -176,6 +184,19 @@ class Sm {
     bool pending = false;  // a reply tells
   };
 
+  // Where an instruction issues: at home, or where the reordering stage has it go.
+  struct IssuePlace {
+    uint32_t sub = 0;
+    Cycle extra = 0;     // operands and results later by so much
+    bool rides = false;  // in the slot of another warp's instruction
+  };
+  struct SerChoice {
+    uint32_t target = 0;  // sub-core
+    uint32_t joins = 0;   // warp slot
+    SerReason reason = SerReason::kBranchDiv;
+    bool issued = false;
+  };
+
   // Everything that holds warps or CTAs back, a line each.
   std::string DescribeQueues() const;
   uint32_t SubOf(uint32_t slot) const { return slot % num_sub_cores_; }
@@ -208,11 +229,18 @@ class Sm {
   // MSHRs or write buffers have become free: warps that were refused may issue from `from` on, in the order
   // of their refusal, each with the entries kept that it needs.
   void GiveRoom(Cycle from);
-  void Issue(uint32_t slot, Cycle now);
-  void CountIssue(Warp* warp, uint32_t sub, Cycle now);
-  Outcome IssueFixed(uint32_t slot, Cycle now);
+  void Issue(uint32_t slot, Cycle now, const IssuePlace& place);
+  void CountIssue(Warp* warp, uint32_t home, const IssuePlace& place, Cycle now);
+  Outcome IssueFixed(uint32_t slot, Cycle now, const IssuePlace& place);
   Outcome IssueVariable(uint32_t slot, Cycle now);
-  Outcome IssueMemory(uint32_t slot, Cycle now);
+  Outcome IssueMemory(uint32_t slot, Cycle now, const IssuePlace& place);
+  // The reordering stage (sm_ser.cc), where the configuration has it.
+  void NoteSer(const Warp& warp, uint32_t slot, Cycle now);
+  bool SerDiverged(const Warp& warp) const;
+  void IssueWithRiders(uint32_t slot, Cycle now);
+  void CountSer(uint32_t slot, const SerChoice& choice, Cycle now);
+  uint32_t IdleSubCoreFor(const Warp& warp, uint32_t home, Cycle now) const;
+  void Redirect(Cycle now);
   void RaiseCounters(uint32_t slot, const Outcome& outcome, Cycle now);
   // Effects of a control instruction; the warp issues no more before the cycle returned, for *reason.
   Cycle IssueControl(uint32_t slot, Cycle now, WarpState* reason);
@@ -265,7 +293,8 @@ class Sm {
   std::vector<ClockSample> clock_samples_;
   std::vector<std::pair<uint32_t, std::unique_ptr<KernelSmStats>>> stats_;
   std::vector<std::unique_ptr<PcProfile>>* profiles_ = nullptr;
-  CoalescedAccess access_;  // of the instruction being tried
+  std::unique_ptr<SerStage> ser_;  // null: off
+  CoalescedAccess access_;         // of the instruction being tried
   SharedPassMemo shared_passes_;
 };
 

@@ -38,7 +38,11 @@ bool Sm::TryIssue(uint32_t slot, Cycle now) {
   const SmInst& inst = warps_[slot].inst();
   if (inst.constant_bank != DecodedInst::kNoConstant && !ConstantReady(slot, now)) return false;
   if (inst.path == IssuePath::kMemory && !MemoryHasRoom(slot, now)) return false;
-  Issue(slot, now);
+  if (ser_ != nullptr) {
+    IssueWithRiders(slot, now);
+  } else {
+    Issue(slot, now, {SubOf(slot)});
+  }
   return true;
 }
 
@@ -106,8 +110,8 @@ void Sm::GiveRoom(Cycle from) {
 }
 
 // The cycles as a candidate that the issue port or the pipe took away, and those lost to other warps.
-void Sm::CountIssue(Warp* warp, uint32_t sub_index, Cycle now) {
-  const SubCore& sub = subs_[sub_index];
+void Sm::CountIssue(Warp* warp, uint32_t home, const IssuePlace& place, Cycle now) {
+  const SubCore& sub = subs_[home];
   const SmInst& inst = warp->inst();
   SetState(warp, WarpState::kSelected, now);  // all of them counted as not selected so far
   SmStats& stats = warp->stats->sm;
@@ -144,43 +148,52 @@ void Sm::CountIssue(Warp* warp, uint32_t sub_index, Cycle now) {
     ++warp->profile_row->issued;
     warp->profile_row->threads += lanes;
   }
-  SlotCount& count = warp->stats->slots[sub_index];
+  if (place.rides) return;
+  SlotCount& count = warp->stats->slots[place.sub];
   stats.issue_slots_stalled += now - count.covered_until;
   count.covered_until = now + 1;
 }
 
-void Sm::Issue(uint32_t slot, Cycle now) {
+void Sm::Issue(uint32_t slot, Cycle now, const IssuePlace& place) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
-  const uint32_t sub_index = SubOf(slot);
-  SubCore& sub = subs_[sub_index];
-  CountIssue(&warp, sub_index, now);
+  const uint32_t home_index = SubOf(slot);
+  SubCore& home = subs_[home_index];
+  SubCore& sub = subs_[place.sub];
+  const bool away = place.rides || place.sub != home_index;
+  CountIssue(&warp, home_index, place, now);
+  if (ser_ != nullptr) NoteSer(warp, slot, now);
   ++issued_;
   if (inst.reads_clock) ReadClock(&warp, now);
-  sub.units.Reserve(inst, now, &warp.stats->sm);
-  sub.scheduler.Issued(IndexInSub(slot));
-  if (inst.path == IssuePath::kMemory) sub.memory_refused.Remove(IndexInSub(slot));
-  if (inst.pipe == Pipe::kSfu) sub.sfu_refused.Remove(IndexInSub(slot));
-  if (inst.pipe == Pipe::kFp64) first_sub_ = (sub_index + 1) % num_sub_cores_;
-  if (inst.issue_cycles > 1) sub.issue.OccupyUntil(now, now + inst.issue_cycles);
+  if (!place.rides) {
+    sub.units.Reserve(inst, now, &warp.stats->sm);
+    sub.issued_at = now;
+    if (inst.issue_cycles > 1) sub.issue.OccupyUntil(now, now + inst.issue_cycles);
+  }
+  if (!away) home.scheduler.Issued(IndexInSub(slot));
+  if (inst.path == IssuePath::kMemory) home.memory_refused.Remove(IndexInSub(slot));
+  if (inst.pipe == Pipe::kSfu) home.sfu_refused.Remove(IndexInSub(slot));
+  if (inst.pipe == Pipe::kFp64) first_sub_ = (place.sub + 1) % num_sub_cores_;
 
   Outcome outcome{now + 1, now + 1, false};
   switch (inst.path) {
     case IssuePath::kFixed:
-      outcome = IssueFixed(slot, now);
+      outcome = IssueFixed(slot, now, place);
       break;
     case IssuePath::kVariable:
       outcome = IssueVariable(slot, now);
       break;
     case IssuePath::kMemory:
-      outcome = IssueMemory(slot, now);
+      outcome = IssueMemory(slot, now, place);
       break;
     case IssuePath::kNone:
       outcome = {now + kVariableReadCycles, now + std::max<Cycle>(inst.latency_cycles, 1), false};
       break;
   }
+  outcome.released += place.extra;
+  outcome.ready += place.extra;
   RaiseCounters(slot, outcome, now);
-  Cycle earliest = EarliestAfter(inst.bits, now);
+  Cycle earliest = EarliestAfter(inst.bits, now) + place.extra;
   WarpState reason = WarpState::kWait;
   if (inst.control != ControlOp::kNone) {
     WarpState why = WarpState::kWait;
@@ -193,12 +206,13 @@ void Sm::Issue(uint32_t slot, Cycle now) {
   Advance(slot, now, earliest, reason);
 }
 
-Sm::Outcome Sm::IssueFixed(uint32_t slot, Cycle now) {
+Sm::Outcome Sm::IssueFixed(uint32_t slot, Cycle now, const IssuePlace& place) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
-  SubCore& sub = subs_[SubOf(slot)];
-  sub.issue.OccupyUntil(now, sub.registers.Read(slot, inst, now, &warp.stats->sm));
-  sub.registers.Write(inst.result, now + inst.latency_cycles);
+  RegisterFile& registers = subs_[SubOf(slot)].registers;
+  const Cycle next = registers.Read(slot, inst, now, &warp.stats->sm);
+  if (!place.rides) subs_[place.sub].issue.OccupyUntil(now, next);
+  registers.Write(inst.result, now + inst.latency_cycles + place.extra);
   return {now + kVariableReadCycles, now + inst.latency_cycles, false};
 }
 
@@ -215,10 +229,10 @@ Sm::Outcome Sm::IssueVariable(uint32_t slot, Cycle now) {
   return {now + kVariableReadCycles, ready, false};
 }
 
-Sm::Outcome Sm::IssueMemory(uint32_t slot, Cycle now) {
+Sm::Outcome Sm::IssueMemory(uint32_t slot, Cycle now, const IssuePlace& place) {
   Warp& warp = warps_[slot];
   const SmInst& inst = warp.inst();
-  const uint32_t sub_index = SubOf(slot);
+  const uint32_t sub_index = place.sub;
   SubCore& sub = subs_[sub_index];
   AccessTicket ticket;
   if (warp.next.mask == 0) {

@@ -50,6 +50,7 @@ void Sm::Advance(uint32_t slot, Cycle now, Cycle earliest, WarpState reason) {
   warp.constant_ready = false;
   warp.has_next = warp.cursor->Next(&warp.next);
   if (warp.has_next) {
+    warp.resident_lanes |= warp.next.mask;
     if (warp.profile != nullptr) warp.profile_row = &warp.profile[warp.next.static_id];
     SetNext(slot, true);
     const Cycle fetched = FetchNext(&warp, &sub, previous, now);

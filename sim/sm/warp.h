@@ -153,6 +153,7 @@ struct Warp {
   Cycle hold_until = 0;
   Cycle launched = 0;
   DynInst next;
+  LaneMask resident_lanes = 0;  // every lane that was active so far
   std::unique_ptr<WarpCursor> cursor;
   const KernelCode* code = nullptr;
   KernelSmStats* stats = nullptr;

@@ -40,7 +40,7 @@ struct SmStats {
   uint64_t stall_sleeping = 0;
   uint64_t stall_drain = 0;
   uint64_t stall_misc = 0;
-  // Issue slots: with warp_instructions these two add up to issue_slots.
+  // Issue slots: with warp_instructions less ser_merges these two add up to issue_slots.
   uint64_t issue_slots_stalled = 0;
   uint64_t issue_slots_empty = 0;
   // Instructions by unit.
@@ -76,6 +76,11 @@ struct SmStats {
   uint64_t constant_l1_misses = 0;
   uint64_t tlb_accesses = 0;
   uint64_t tlb_misses = 0;
+  // Reordering stage.
+  uint64_t ser_invocations = 0;
+  uint64_t ser_merges = 0;
+  uint64_t ser_redirects = 0;
+  uint64_t ser_moved_threads = 0;
 };
 
 // L1 data cache and shared memory of one SM.
@@ -116,6 +121,7 @@ struct L2Stats {
   uint64_t prefetch_dropped = 0;
   uint64_t compressed_sectors = 0;
   uint64_t compression_saved_sectors = 0;
+  uint64_t compression_extra_sectors = 0;
   uint64_t queue_wait_cycles = 0;
 };
 

@@ -5,10 +5,12 @@
 #include <iterator>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "sim/api/ser_trace_file.h"
 #include "sim/report/run_report.h"
 #include "sim/report/text.h"
 #include "sim/tools/exit_codes.h"
@@ -95,8 +97,12 @@ absl::StatusOr<std::unique_ptr<Simulator>> PrepareProgram(const SimCommandOption
 // Opens the trace, unpacking it to a temporary file first unless it is compact already.
 absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& options, Config config,
                                                    const SimCommandIo& io, ProgressPrinter* progress,
-                                                   std::shared_ptr<Emulation>* emulation) {
+                                                   std::shared_ptr<Emulation>* emulation,
+                                                   SerTraceFile* ser_trace) {
   SimulatorOptions run;
+  if (ser_trace != nullptr) {
+    run.ser_sink = [ser_trace](std::span<const SerRecord> records) { ser_trace->Append(records); };
+  }
   run.config = std::move(config);
   run.kernels = options.kernels;
   for (const std::string& path : options.sass) run.sass_files.push_back({path, path});
@@ -232,8 +238,12 @@ struct Finished {
 absl::StatusOr<Finished> RunToEnd(const SimCommandOptions& options, Config config, const SimCommandIo& io,
                                   ProgressPrinter* progress) {
   std::shared_ptr<Emulation> emulation;  // null for traces
+  std::unique_ptr<SerTraceFile> ser_trace;
+  if (!options.ser_trace.empty()) {
+    ASSIGN_OR_RETURN(ser_trace, SerTraceFile::Create(options.ser_trace));
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Simulator> simulator,
-                   Prepare(options, std::move(config), io, progress, &emulation));
+                   Prepare(options, std::move(config), io, progress, &emulation, ser_trace.get()));
   const Clock::time_point start = Clock::now();
   const absl::Status simulated = Simulate(simulator.get(), options, io, progress);
   progress->Finish();
@@ -241,6 +251,7 @@ absl::StatusOr<Finished> RunToEnd(const SimCommandOptions& options, Config confi
   RETURN_IF_ERROR(simulated);
   Finished finished{simulator->Report(), SecondsSince(start)};
   if (emulation != nullptr) RETURN_IF_ERROR(FinishProgram(options, *emulation, io));
+  if (ser_trace != nullptr) RETURN_IF_ERROR(ser_trace->Finish());
   return finished;
 }
 

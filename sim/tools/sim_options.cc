@@ -121,6 +121,9 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
          "profile, and write it with SASS, live registers, source lines and PTX where machine code has "
          "them\n(sm89 profile --from FILE shows it)")
       ->type_name("FILE");
+  app->add_option("--ser-trace", options->ser_trace,
+                  "decisions of the reordering stage (research model): FILE.csv, FILE.jsonl, else compact")
+      ->type_name("FILE");
   app->add_flag("--profile", options->profile,
                 "count issues and warp states by instruction: per_pc in --json, hottest in the table");
   app->add_flag("--host-time", options->host_time,
@@ -167,7 +170,7 @@ absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
   const bool other = !options.trace.empty() || options.program.any() || !options.calibrate_measured.empty() ||
                      !options.baseline_record.empty() || !options.overrides.empty() ||
                      !options.kernels.ranges.empty() || !options.json.empty() || !options.csv.empty() ||
-                     !options.text.empty() || !options.pc_csv.empty();
+                     !options.text.empty() || !options.pc_csv.empty() || !options.ser_trace.empty();
   if (!other) return absl::OkStatus();
   return InputError(absl::StatusCode::kInvalidArgument,
                     Fault{.field = "--baseline-check",
@@ -180,7 +183,7 @@ absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
 absl::Status CheckCalibrateAlone(const SimCommandOptions& options) {
   const bool other = !options.keep_trace.empty() || !options.baseline_record.empty() ||
                      !options.json.empty() || !options.csv.empty() || !options.text.empty() ||
-                     !options.pc_csv.empty();
+                     !options.pc_csv.empty() || !options.ser_trace.empty();
   if (options.calibrate_measured.empty() || !other) return absl::OkStatus();
   return InputError(absl::StatusCode::kInvalidArgument,
                     Fault{.field = "--calibrate",

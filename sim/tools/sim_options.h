@@ -30,6 +30,7 @@ struct SimCommandOptions {
   uint32_t threads = 1;
   // Where to write; "-" is standard output, empty is nowhere.
   std::string json, csv, text, pc_csv, pc_json;
+  std::string ser_trace;  // decisions of the reordering stage; empty is nowhere
   // baseline_record: this run goes into the file, too. baseline_check: the runs of the file, nothing else.
   std::string baseline_record, baseline_check;
   std::optional<double> baseline_band_percent;

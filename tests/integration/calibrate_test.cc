@@ -22,8 +22,8 @@ class CalibrateTest : public ServiceTest {
   }
 
   // Three small kernels of the example, simulated with `sets` on top; the job's name.
-  std::string Submit(const std::vector<std::string>& sets, const std::string& kernels = "4,5,6") const {
-    std::vector<std::string> words = {"submit", "--trace", Example().string(), "--kernels", kernels,
+  std::string Submit(const std::vector<std::string>& sets) const {
+    std::vector<std::string> words = {"submit", "--trace", Example().string(), "--kernels", "4,5,6",
                                       "--wait", "--json"};
     for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
     const ProgramResult submitted = daemon_.Cli(words, 300);
@@ -35,19 +35,15 @@ class CalibrateTest : public ServiceTest {
     EXPECT_EQ(daemon_.Cli({"result", job, "--json", path}).exit_code, 0);
     return Json::parse(ReadFileText(path));
   }
-  // The jobs' cycles as ncu prints them.
-  std::string NcuCsv(const std::vector<std::string>& jobs) const {
+  // A job's cycles as ncu prints them.
+  std::string NcuCsv(const std::string& job) const {
     std::string text =
         "==PROF== Connected to process 1\n\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric "
         "Name\",\"Metric "
         "Unit\",\"Metric Value\"\n";
     int id = 0;
-    std::vector<Json> kernels;
-    for (const std::string& job : jobs) {
-      const Json report = Report(job);
-      kernels.insert(kernels.end(), report["kernels"].begin(), report["kernels"].end());
-    }
-    for (const Json& kernel : kernels) {
+    const Json report = Report(job);
+    for (const Json& kernel : report["kernels"]) {
       const auto triple = [&](const char* key) {
         const Json& d = kernel[key];
         return absl::StrCat("(", d[0].get<int>(), ", ", d[1].get<int>(), ", ", d[2].get<int>(), ")");
@@ -75,7 +71,7 @@ class CalibrateTest : public ServiceTest {
 
 TEST_F(CalibrateTest, AutoFindsAChangedParameterBack) {
   const std::string silicon = Submit({"gpgpu_sm89_l1i_miss_cycles=400", "gpgpu_n_mem=12"});
-  const std::string measured = Write("ncu.csv", NcuCsv({silicon}));
+  const std::string measured = Write("ncu.csv", NcuCsv(silicon));
   const std::string job = Submit({"gpgpu_n_mem=12"});
   const std::string overlay = daemon_.File("fitted.cfg");
   const std::vector<std::string> options = {"--auto",
@@ -130,7 +126,7 @@ TEST_F(CalibrateTest, AutoFindsAChangedParameterBack) {
 
 TEST_F(CalibrateTest, SuggestsOneChangeAndReportsHeldOutKernels) {
   const std::string silicon = Submit({"gpgpu_kernel_launch_latency=4000"});
-  std::string csv = NcuCsv({silicon});
+  std::string csv = NcuCsv(silicon);
   const Json kernels = Report(silicon)["kernels"];
   const std::string job = Submit({});
   const ProgramResult shown =
@@ -145,26 +141,9 @@ TEST_F(CalibrateTest, SuggestsOneChangeAndReportsHeldOutKernels) {
   EXPECT_THAT(shown.out, HasSubstr("paired     3\n"));
 }
 
-TEST_F(CalibrateTest, SeveralJobsOfOneConfigurationAreFittedTogether) {
-  const std::string measured = Write("ncu.csv", NcuCsv({Submit({"gpgpu_kernel_launch_latency=4000"}, "5"),
-                                                        Submit({"gpgpu_kernel_launch_latency=4000"}, "2")}));
-  const std::string one = Submit({}, "5");
-  const std::string two = Submit({}, "2");
-  const ProgramResult fitted = Calibrate(
-      measured, one, {"--job", two, "--auto", "--parameter", "gpgpu_kernel_launch_latency", "--json"});
-  ASSERT_EQ(fitted.exit_code, 0) << fitted.out << fitted.err << daemon_.log();
-  const Json result = Json::parse(fitted.out);
-  EXPECT_EQ(result["start"]["fit"]["values"], 2);
-  EXPECT_LE(result["end"]["fit"]["worst_percent"], 5);
-  EXPECT_NEAR(std::stoi(result["settings"][0]["value"].get<std::string>()), 4000, 5);
-  const ProgramResult mixed = Calibrate(measured, one, {"--job", Submit({"gpgpu_n_mem=12"}, "2")});
-  EXPECT_EQ(mixed.exit_code, 2);
-  EXPECT_THAT(mixed.err, HasSubstr("different configurations"));
-}
-
 TEST_F(CalibrateTest, MistakesSayWhatIsWrong) {
   const std::string job = Submit({});
-  const std::string csv = Write("ncu.csv", NcuCsv({job}));
+  const std::string csv = Write("ncu.csv", NcuCsv(job));
   EXPECT_EQ(Calibrate(daemon_.File("absent.csv"), job, {}).exit_code, 3);
   EXPECT_EQ(Calibrate(csv, "jobs/absent", {}).exit_code, 3);
   const ProgramResult parameter = Calibrate(csv, job, {"--parameter", "gpgpu_no_such"});

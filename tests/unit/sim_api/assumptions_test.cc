@@ -59,8 +59,11 @@ TEST(Assumptions, WhatIsAssumedOfEveryRun) {
 
 TEST(Assumptions, ResearchOptionsAreNamedWhenOn) {
   const RunReport run;
-  EXPECT_THAT(AssumptionsOf(run, {}), Not(Contains(HasSubstr("research option"))));
+  EXPECT_THAT(AssumptionsOf(run, {}), Not(Contains(HasSubstr("research"))));
   GpuConfig config;
+  config.ser.enabled = true;
+  EXPECT_THAT(AssumptionsOf(run, config), Contains(HasSubstr("research model: a reordering stage")));
+  EXPECT_THAT(AssumptionsOf(run, config), Not(Contains(HasSubstr("no shader execution reordering"))));
   config.l2.features.prefetch_distance = 8;
   EXPECT_THAT(AssumptionsOf(run, config), Contains(HasSubstr("prefetch up to 8 of their lines")));
   config.l2.features.num_compressed = 2;

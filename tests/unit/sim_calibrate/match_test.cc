@@ -136,17 +136,5 @@ TEST(Report, CountersGetTheNamesOfNsightCompute) {
   EXPECT_FALSE(FromReport(R"({"format": "sm89-report/1", "status": "cycle_limit"})").ok());
 }
 
-TEST(Report, SimulationsOfOneConfigurationAreJoined) {
-  Simulated one{.model_version = "m", .config_digest = "c", .kernels = {S("a", 1, 10)}};
-  Simulated two{.model_version = "m", .config_digest = "c", .kernels = {S("b", 1, 20), S("c", 1, 30)}};
-  const auto joined = Join({one, two});
-  ASSERT_TRUE(joined.ok());
-  ASSERT_EQ(joined->kernels.size(), 3u);
-  EXPECT_EQ(joined->kernels[2].name, "c");
-  two.config_digest = "d";
-  EXPECT_EQ(Join({one, two}).status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_FALSE(Join({}).ok());
-}
-
 }  // namespace
 }  // namespace sm89::calibrate

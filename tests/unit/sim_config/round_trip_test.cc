@@ -184,7 +184,7 @@ TEST(Digest, OfThePresetIsKnown) {
   const auto config = LoadConfig("RTX4090", {}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   // Changes with every default, setting and name: results cached under the old value are then not used.
-  EXPECT_EQ(config->digest, "25341267eed5b571e1515076216729d1c9914c3355da1f5436318e54388adbbb");
+  EXPECT_EQ(config->digest, "d52628f0e38e20387c911d7c6b9da3c8a5f59db977d04788b5085495a6a4f2b7");
 }
 
 TEST(Digest, DependsOnValuesOnly) {

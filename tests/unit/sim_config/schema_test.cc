@@ -65,10 +65,11 @@ TEST(Schema, EveryMemberHasExactlyOneRow) {
   EXPECT_EQ(BoundInside(gpu.l2, gpu) + kDerivedInL2,
             CountMembers<L2Config>() - 2 + kCache + CountMembers<L2FeatureConfig>());
   EXPECT_EQ(BoundInside(gpu.dram, gpu), CountMembers<DramConfig>());
+  EXPECT_EQ(BoundInside(gpu.ser, gpu), CountMembers<SerConfig>());
   EXPECT_EQ(BoundInside(gpu.run, gpu), CountMembers<RunConfig>());
   EXPECT_EQ(BoundInside(gpu.name, gpu), 1u);
   // A new part of GpuConfig needs a line above.
-  EXPECT_EQ(CountMembers<GpuConfig>(), 13u);
+  EXPECT_EQ(CountMembers<GpuConfig>(), 14u);
 }
 
 TEST(Schema, NamesAreDistinctAndWellFormed) {
