@@ -19,7 +19,7 @@ constexpr size_t kNamesShown = 10;
 constexpr size_t kNameColumns = 40;
 // Beyond this the two sides did not execute the same code.
 constexpr double kInstructionTolerancePercent = 1;
-// Hit rates that differ by more than this are those of caches in another state, not of another timing.
+// Hit rates that differ by more than this are hardly those of another timing.
 constexpr double kL2StatePoints = 20;
 constexpr char kL2HitMetric[] = "lts__t_sector_hit_rate.pct";
 constexpr char kInstructionsMetric[] = "smsp__inst_executed.sum";
@@ -142,11 +142,10 @@ std::vector<std::string> Notes(const Measured& measured, const SearchResult& res
                                  "their errors are not those of the timing"));
   }
   if (other_state > 0) {
-    notes.push_back(
-        absl::StrFormat("%u kernels found the L2 in another state (hit rates differ by more than %g points): "
-                        "ncu empties the caches "
-                        "before each kernel, a simulation keeps them from launch to launch",
-                        other_state, kL2StatePoints));
+    notes.push_back(absl::StrFormat(
+        "%u kernels hit the L2 at another rate, by more than %g points: ncu empties the caches before each "
+        "kernel, launches of one job follow one another; jobs of one launch each are the fair counterpart",
+        other_state, kL2StatePoints));
   }
   return notes;
 }

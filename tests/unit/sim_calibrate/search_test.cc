@@ -332,7 +332,7 @@ TEST(Table, NotesWhatIsNotTheTimings) {
   ASSERT_TRUE(result.ok()) << result.status();
   const std::string text = ToTable(measured, parameters, {}, *result, {});
   EXPECT_THAT(text, HasSubstr("note: 1 kernels executed another number of instructions"));
-  EXPECT_THAT(text, HasSubstr("note: 1 kernels found the L2 in another state"));
+  EXPECT_THAT(text, HasSubstr("note: 1 kernels hit the L2 at another rate"));
 }
 
 TEST(Overlay, IncludesTheBaseAndTellsTheHistory) {
