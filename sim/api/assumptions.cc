@@ -26,6 +26,17 @@ void AddControlBits(const RunReport& report, std::vector<std::string>* assumptio
   }
 }
 
+void AddL2(const L2Config& l2, std::vector<std::string>* assumptions) {
+  // SliceHash of sim/mem/address_map.h.
+  const std::string hash = l2.hash == 0   ? "even over all slices"
+                           : l2.hash == 1 ? "line number modulo slices, as configured"
+                                          : "exclusive-or of the address, as configured";
+  assumptions->push_back(absl::StrCat("L2 slice hash: ", hash, "; NVIDIA's is not published"));
+  if (l2.slice_gb_per_s_x10 == 0) return;
+  assumptions->push_back(absl::StrCat("L2 slices: at most ", l2.slice_gb_per_s_x10 / 10.0,
+                                      " GB/s each, as configured; no measurement shows such a bound"));
+}
+
 void AddSwitches(const GpuConfig& config, std::vector<std::string>* assumptions) {
   if (config.front.perfect_icache) assumptions->push_back("L0 instruction caches always hit");
   if (config.constant.perfect_l0) assumptions->push_back("constant operands always hit");
@@ -68,7 +79,6 @@ std::vector<std::string> AssumptionsOf(const RunReport& report, const GpuConfig&
       "issue (greedy, then the youngest warp), register file, instruction supply, constant caches and memory "
       "queues: after a published model of an RTX A6000 (sm_86); none of it is measured on Ada",
       "units, ports and queues are reserved ahead in the order of issue",
-      "L2 slice hash: even over all slices; NVIDIA's is not published",
       "L2 latency: additive over SM and slice, spread as measured on an L40 (the same die); each die has its "
       "own map",
       "DRAM timing: that of GDDR6 in nanoseconds; GDDR6X's is not published",
@@ -77,6 +87,7 @@ std::vector<std::string> AssumptionsOf(const RunReport& report, const GpuConfig&
       "host copies run after all kernels listed before them and leave their data dirty in the L2",
   };
   assumptions.insert(assumptions.end(), always.begin(), always.end());
+  AddL2(config.l2, &assumptions);
   AddSwitches(config, &assumptions);
   AddResearchOptions(config, &assumptions);
   if (std::any_of(report.kernels.begin(), report.kernels.end(),

@@ -102,7 +102,8 @@ std::vector<ConfigDifference> DiffConfigs(const Config& left, const Config& righ
 
 // SETTINGS.md text.
 std::string SettingsMarkdown();
-// `sm89-sim --help GROUP` text; empty group = all.
+// `sm89-sim --help GROUP` text; empty = all groups; "sm89" = the presets, and every setting that has an
+// effect.
 std::string SettingsHelp(std::string_view group);
 
 }  // namespace sm89

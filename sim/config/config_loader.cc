@@ -313,6 +313,11 @@ absl::StatusOr<Config> ConfigLoader::Finish() {
   if (faults_.empty()) CheckRulesOf(gpu_);
   if (faults_.empty()) NoteUnusedValues(gpu_);
   if (!faults_.empty()) return InputError(absl::StatusCode::kInvalidArgument, "", faults_);
+  // The sets that its text shows are then those of another setting.
+  if (gpu_.l2.slice_capacity_kib != 0) {
+    states_[IndexOf(*FindRow("-gpgpu_cache:dl2"))].origin =
+        states_[IndexOf(*FindRow("-gpgpu_sm89_l2_slice_capacity_kb"))].origin;
+  }
   Config config;
   config.gpu = gpu_;
   config.settings = Resolved();

@@ -15,6 +15,8 @@ namespace sm89 {
 namespace {
 
 constexpr std::string_view kPresetMark = "# preset: ";
+constexpr std::string_view kEverySetting = "sm89";
+constexpr std::string_view kCompatibilityGroup = "compatibility";
 constexpr size_t kHelpColumns = 100;
 
 std::string OriginText(const SettingOrigin& origin) {
@@ -214,7 +216,7 @@ std::string SettingsMarkdown() {
       "Defaults are those of an RTX 4090. Where they come from stands in the last column; an assumption is "
       "called one.\n";
   for (const std::string& group : Groups()) {
-    if (group != "compatibility") AppendGroupTable(group, &out);
+    if (group != kCompatibilityGroup) AppendGroupTable(group, &out);
   }
   AppendIgnoredNames(&out);
   return out;
@@ -223,8 +225,16 @@ std::string SettingsMarkdown() {
 std::string SettingsHelp(std::string_view group) {
   std::string out;
   const std::vector<std::string> groups = Groups();
+  const bool every = group == kEverySetting;
+  if (every) {
+    out = "presets:\n";
+    for (const PresetInfo& preset : Presets()) {
+      absl::StrAppend(&out, "  ", preset.name, "\n");
+      AppendWrapped(preset.description, &out);
+    }
+  }
   for (const std::string& name : groups) {
-    if (group.empty() || group == name) AppendGroupHelp(name, &out);
+    if (group.empty() || group == name || (every && name != kCompatibilityGroup)) AppendGroupHelp(name, &out);
   }
   if (!out.empty()) return out;
   absl::StrAppend(&out, "no group '", Av(settings::Printable(group)), "'; groups:");

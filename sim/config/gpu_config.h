@@ -59,7 +59,7 @@ struct ExecConfig {
   UnitTiming half{5, 2};
   UnitTiming fp64{54, 16};  // interval of the unit that the whole SM shares (2 lanes)
   UnitTiming sfu{17, 8};
-  UnitTiming tensor{24, 16};  // m16n8k16 and the like, FP16 accumulation
+  UnitTiming tensor{24, 16};  // FP16 m16n8k16 with FP16 accumulation: other modes in fixed ratios to it
   UnitTiming uniform{4, 2};
   UnitTiming branch{4, 2};
   UnitTiming misc{6, 2};
@@ -74,9 +74,9 @@ struct ExecConfig {
   // Latency of a tensor instruction: that of its shape class, at least its interval + 1.
   uint32_t tensor_short_latency_cycles = 17;  // m16n8k8 of 16-bit types and the like
   uint32_t tensor_min_interval_cycles = 1;
-  uint32_t predicate_latency_cycles = 13;
-  uint32_t tensor_macs_per_cycle = 128;        // FP16 dense, a sub-core; other types in fixed ratios to it
   uint32_t tensor_fp32_accumulate_factor = 2;  // GeForce: FP32 accumulation halves the rate
+  bool tensor_fp8_enabled = true;              // false: code with FP8 modes is refused
+  bool tensor_sparse_enabled = true;           // false: code with 2:4 sparse modes is refused
 
   friend bool operator==(const ExecConfig&, const ExecConfig&) = default;
 };
@@ -232,14 +232,17 @@ struct L2FeatureConfig {
 struct L2Config {
   CacheConfig cache{true, true, 768, 128, 16, 'L', 'B', 'm', 'L', 'L', 'A', 192, 4, 32, 0, 32};  // a slice
   uint32_t slices_per_channel = 2;
-  uint32_t slices = 48;                    // derived: DRAM channels x slices_per_channel
+  uint32_t slice_count = 0;                // of the GPU; 0: DRAM channels x slices_per_channel
+  uint32_t slice_capacity_kib = 0;         // sets of `cache` follow from it; 0: the cache string's sets
+  uint32_t slices = 48;                    // derived from the two above
   uint32_t latency_cycles = 60;            // tag + data of a slice
-  uint32_t hash = 0;                       // 0 uniform XOR-fold, 1 modulo, ...
+  uint32_t hash = 0;                       // SliceHash: 0 even for every stride, 1 modulo, 2 XOR fold
   uint32_t atomic_latency_cycles = 14;     // added to a hit by a read-modify-write
   uint32_t atomic_interval_x100 = 130;     // between two operations on one address, hundredths of a cycle
   uint32_t atomic_lanes_per_cycle = 8;     // operations on different addresses, a slice
   uint32_t sectors_per_cycle = 2;          // data array of a slice
   uint32_t write_sector_hundredths = 156;  // of a cycle, a slice's data array, 32 bytes written
+  uint32_t slice_gb_per_s_x10 = 0;         // bound on a slice's data; 0 = none but the two above
   uint32_t queue_entries = 256;            // requests on their way to a slice or waiting at it
   L2FeatureConfig features;
   bool memcpy_fills = true;  // MemcpyHtoD leaves its last lines in L2
@@ -249,7 +252,7 @@ struct L2Config {
 
 struct DramConfig {
   uint32_t channels = 24;
-  uint32_t channel_bits = 16;
+  uint32_t channel_bits = 16;         // with data_rate_multiplier: how long a sector keeps the data bus
   uint32_t data_rate_multiplier = 4;  // transfers a dram clock: 5250.5 MHz x 4 = 21 Gb/s
   uint32_t banks = 16;
   uint32_t bank_groups = 4;

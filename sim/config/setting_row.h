@@ -61,7 +61,7 @@ std::vector<RowSpec> MemoryPipelineRows();
 std::vector<RowSpec> MemoryStepRows();
 std::vector<RowSpec> TlbRows();
 std::vector<RowSpec> NocRows();
-std::vector<RowSpec> L2Rows();
+std::vector<RowSpec> L2SliceRows();
 std::vector<RowSpec> L2TimingRows();
 std::vector<RowSpec> L2FeatureRows();
 std::vector<RowSpec> DramRows();

@@ -52,7 +52,7 @@ std::vector<Row> MakeTable() {
       {"l1", MemoryStepRows},
       {"tlb", TlbRows},
       {"noc", NocRows},
-      {"l2", L2Rows},
+      {"l2", L2SliceRows},
       {"l2", L2TimingRows},
       {"l2", L2FeatureRows},
       {"dram", DramRows},
@@ -110,7 +110,14 @@ std::string_view NearestName(std::string_view name) {
 void DeriveMembers(GpuConfig* gpu) {
   gpu->sm.num_sms = gpu->sm.clusters * gpu->sm.sms_per_cluster;
   gpu->sm.max_warps = gpu->sm.max_threads / kWarpSize;
-  gpu->l2.slices = gpu->dram.channels * gpu->l2.slices_per_channel;
+  L2Config& l2 = gpu->l2;
+  l2.slices = l2.slice_count != 0 ? l2.slice_count : gpu->dram.channels * l2.slices_per_channel;
+  const uint64_t way_bytes = uint64_t{l2.cache.line_bytes} * l2.cache.ways;
+  const uint64_t bytes = uint64_t{l2.slice_capacity_kib} * 1024;
+  // What does not divide is a broken rule (validate.cc) and keeps the cache string's sets.
+  if (bytes != 0 && way_bytes != 0 && bytes % way_bytes == 0) {
+    l2.cache.sets = static_cast<uint32_t>(bytes / way_bytes);
+  }
 }
 
 }  // namespace sm89::settings

@@ -173,9 +173,9 @@ constexpr std::array kDramQueues = std::to_array<std::string_view>({
     "-dram_bnk_indexing_policy",
     "-dram_bnkgrp_indexing_policy",
     "-dram_seperate_write_queue_enable",
-    "-dram_write_queue_size",
     "-dram_elimnate_rw_turnaround",
 });
+constexpr std::array kDramWriteQueue = std::to_array<std::string_view>({"-dram_write_queue_size"});
 constexpr std::array kLumpedLatency = std::to_array<std::string_view>({
     "-gpgpu_l2_rop_latency",
     "-dram_latency",
@@ -269,9 +269,12 @@ constexpr std::array kReasons = std::to_array<Reason>({
     {"not modelled", kNotModelled},
     {"each is set by itself, -gpgpu_sm89_perfect_icache and -gpgpu_sm89_perfect_constant_cache",
      kPerfectCaches},
-    {"a DRAM channel has one queue, -gpgpu_frfcfs_dram_sched_queue_size, and banks as -gpgpu_dram_timing_opt "
-     "says",
+    {"a DRAM channel has a queue of reads, -gpgpu_frfcfs_dram_sched_queue_size, and one of writes, "
+     "-gpgpu_sm89_dram_write_queue_entries, on one data bus; its banks are as -gpgpu_dram_timing_opt says",
      kDramQueues},
+    {"the queue and the marks between which it is emptied are set by -gpgpu_sm89_dram_write_queue_entries, "
+     "-gpgpu_sm89_dram_write_high_mark and -gpgpu_sm89_dram_write_low_mark",
+     kDramWriteQueue},
     {"the latency is made of parts: -gpgpu_sm89_noc_request_latency, -gpgpu_sm89_l2_latency, "
      "-gpgpu_sm89_noc_reply_latency, -gpgpu_sm89_dram_base_latency",
      kLumpedLatency},

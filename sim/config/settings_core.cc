@@ -154,9 +154,9 @@ std::vector<RowSpec> ExecRows() {
        .binding = Timing(&E::sfu)},
       {.name = "-trace_opcode_latency_initiation_tensor",
        .unit = kPair,
-       .help = "Tensor core: latency of m16n8k16 and shapes of as many steps with FP16 accumulation, and "
-               "interval of a 2048-MAC FP16 instruction (m16n8k16). Other intervals follow from "
-               "-gpgpu_sm89_tensor_macs_per_cycle; a latency is at least the interval and 1.",
+       .help = "Tensor core: latency and interval of a dense FP16 m16n8k16 with FP16 accumulation (2048 "
+               "multiply-adds). Every other mode has a fixed ratio to its rate (configs/TENSOR_CORES.md); a "
+               "latency is at least the interval and 1.",
        .source = "interval: 511.4 FMA/cycle/SM measured on an RTX 4090; latency: 24 on sm_86 (public table)",
        .binding = Timing(&E::tensor)},
   };
@@ -185,23 +185,20 @@ std::vector<RowSpec> OtherUnitRows() {
        .help = "Texture and surface instructions: constant latency and interval, no texture cache.",
        .source = "assumption, after the public Accel-Sim RTX 3070 configuration",
        .binding = Timing(&E::texture)},
-      {.name = "-gpgpu_sm89_predicate_latency",
-       .unit = "cycles",
-       .help = "Predicate result to its use as a guard.",
-       .source = kHuerta,
-       .binding = Uint<&GpuConfig::exec, &E::predicate_latency_cycles>(1, 1000)},
-      {.name = "-gpgpu_sm89_tensor_macs_per_cycle",
-       .unit = "MACs/cycle",
-       .help = "Dense FP16 multiply-adds a cycle of one tensor core with FP16 accumulation; other types have "
-               "fixed "
-               "ratios to it.",
-       .source = "511.4 a cycle and SM measured on an RTX 4090 (public micro-benchmark log), 4 tensor cores",
-       .binding = Uint<&GpuConfig::exec, &E::tensor_macs_per_cycle>(8, 65536)},
       {.name = "-gpgpu_sm89_tensor_fp32_accumulate_factor",
        .unit = "times",
-       .help = "FP32 accumulation of FP16, BF16 and FP8 takes so many times the interval.",
+       .help = "FP32 accumulation of FP16, BF16, TF32 and FP8 takes so many times the interval.",
        .source = "NVIDIA Ada whitepaper peak rates; 255.8 FMA/cycle/SM measured on an RTX 4090",
        .binding = Uint<&GpuConfig::exec, &E::tensor_fp32_accumulate_factor>(1, 4)},
+      {.name = "-gpgpu_sm89_tc_fp8_enabled",
+       .help = "0: a kernel with an FP8 tensor instruction (QMMA) is refused before anything runs.",
+       .source = "FP8 came with the fourth generation: NVIDIA Ada whitepaper",
+       .binding = Bool<&GpuConfig::exec, &E::tensor_fp8_enabled>()},
+      {.name = "-gpgpu_sm89_tc_sparse_enabled",
+       .help = "0: a kernel with a 2:4 sparse tensor instruction (HMMA.SP, IMMA.SP, QMMA.SP) is refused "
+               "before anything runs.",
+       .source = "2:4 sparsity at twice the rate: NVIDIA Ada whitepaper",
+       .binding = Bool<&GpuConfig::exec, &E::tensor_sparse_enabled>()},
   };
 }
 

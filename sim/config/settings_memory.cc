@@ -246,19 +246,32 @@ std::vector<RowSpec> NocRows() {
   };
 }
 
-std::vector<RowSpec> L2Rows() {
+std::vector<RowSpec> L2SliceRows() {
   return {
       {.name = "-gpgpu_cache:dl2",
-       .help = "One L2 slice; the L2 has channels x slices a channel of them.",
+       .help = "One L2 slice; the L2 has channels x slices a channel of them. Its sets give way to "
+               "-gpgpu_sm89_l2_slice_capacity_kb.",
        .source =
            "72 MiB: NVIDIA Ada whitepaper; 48 slices: public profiler counters; ways and MSHRs: assumption",
        .binding = Cache<&GpuConfig::l2, &L2Config::cache>()},
       {.name = "-gpgpu_n_sub_partition_per_mchannel",
        .aliases = {"-gpgpu_sm89_slices_per_channel"},
        .unit = "slices",
-       .help = "L2 slices a DRAM channel.",
+       .help = "L2 slices a DRAM channel; gives way to -gpgpu_sm89_l2_slice_count.",
        .source = "48 slices: public profiler counters of an RTX 4090",
        .binding = Uint<&GpuConfig::l2, &L2Config::slices_per_channel>(1, 32)},
+      {.name = "-gpgpu_sm89_l2_slice_count",
+       .unit = "slices",
+       .help = "L2 slices of the GPU, a multiple of its DRAM channels; 0 = channels x "
+               "-gpgpu_n_sub_partition_per_mchannel.",
+       .source = "48 slices: public profiler counters of an RTX 4090",
+       .binding = Uint<&GpuConfig::l2, &L2Config::slice_count>(0, 1024)},
+      {.name = "-gpgpu_sm89_l2_slice_capacity_kb",
+       .unit = "KiB",
+       .help = "Data of one L2 slice; its sets follow from it, line and ways from -gpgpu_cache:dl2. 0 = as "
+               "that says.",
+       .source = "72 MiB (NVIDIA Ada whitepaper) in 48 slices",
+       .binding = Uint<&GpuConfig::l2, &L2Config::slice_capacity_kib>(0, 1 << 19)},
       {.name = "-gpgpu_memory_partition_indexing",
        .aliases = {"-gpgpu_sm89_l2_hash"},
        .help = "How a line's slice is chosen; each works for any number of slices. 2 takes the place of "
@@ -309,6 +322,12 @@ std::vector<RowSpec> L2TimingRows() {
            "derived: twice a read's share of 1965 B/cycle over 48 slices, since a profile of an RTX 4090 "
            "gives peaks of 5,089 GB/s for reads and 2,544 for writes; 1.13 measured on an H200",
        .binding = Decimal<&GpuConfig::l2, &L2Config::write_sector_hundredths>({2, 0, 100'000})},
+      {.name = "-gpgpu_sm89_l2_slice_bandwidth",
+       .unit = "GB/s",
+       .help = "Most that a slice's data array reads and writes on average; 0 = no bound but "
+               "-gpgpu_sm89_l2_sectors_per_cycle.",
+       .source = "no measurement shows such a bound; the article behind RTX4090_ARTICLE gives 128",
+       .binding = Decimal<&GpuConfig::l2, &L2Config::slice_gb_per_s_x10>({1, 0, 1'000'000})},
       {.name = "-gpgpu_sm89_l2_queue_entries",
        .unit = "requests",
        .help = "Requests on their way to a slice or waiting at it; one more waits in its SM, with what is "
@@ -332,7 +351,8 @@ std::vector<RowSpec> DramRows() {
        .binding = Uint<&GpuConfig::dram, &D::channels>(1, 256)},
       {.name = "-gpgpu_dram_buswidth",
        .unit = "bytes",
-       .help = "Width of a channel.",
+       .help = "Width of a channel. A sector keeps its data bus for 256 bits / width / "
+               "-dram_data_command_freq_ratio cycles.",
        .source = "Micron GDDR6X brief",
        .binding = Scaled<&GpuConfig::dram, &D::channel_bits>(8, 1, 128)},
       {.name = "-dram_data_command_freq_ratio",

@@ -139,7 +139,8 @@ class Rules {
 
   void CheckL2() {
     const CacheConfig& cache = gpu_.l2.cache;
-    Require(gpu_.l2.slices <= kMaxSlices, {"-gpgpu_n_mem", "-gpgpu_n_sub_partition_per_mchannel"},
+    Require(gpu_.l2.slices <= kMaxSlices,
+            {"-gpgpu_n_mem", "-gpgpu_n_sub_partition_per_mchannel", "-gpgpu_sm89_l2_slice_count"},
             absl::StrCat(gpu_.l2.slices, " L2 slices in all"),
             absl::StrCat("at most ", kMaxSlices, " slices"));
     Require(cache.present, {"-gpgpu_cache:dl2"}, "the model has no GPU without an L2", "a cache, not none");
@@ -148,8 +149,16 @@ class Rules {
     Require(gpu_.l2.features.interleave_bytes == kLineBytes || gpu_.l2.features.num_compressed == 0,
             {"-gpgpu_sm89_l2_interleave_bytes", "-gpgpu_sm89_l2_compression_ranges"},
             "lines are compressed where a slice has the whole of them", "an interleave of 128 bytes");
+    Require(
+        gpu_.l2.slices % gpu_.dram.channels == 0, {"-gpgpu_sm89_l2_slice_count", "-gpgpu_n_mem"},
+        absl::StrCat(gpu_.l2.slices, " L2 slices do not divide over ", gpu_.dram.channels, " DRAM channels"),
+        absl::StrCat("a multiple of ", gpu_.dram.channels));
+    RequireSets(uint64_t{gpu_.l2.slice_capacity_kib} * 1024, cache.ways, cache.line_bytes,
+                {"-gpgpu_sm89_l2_slice_capacity_kb", "-gpgpu_cache:dl2"});
     const uint64_t bytes = Bytes(cache) * gpu_.l2.slices;
-    Require(bytes <= kMaxL2Bytes, {"-gpgpu_cache:dl2", "-gpgpu_n_mem", "-gpgpu_n_sub_partition_per_mchannel"},
+    Require(bytes <= kMaxL2Bytes,
+            {"-gpgpu_cache:dl2", "-gpgpu_n_mem", "-gpgpu_n_sub_partition_per_mchannel",
+             "-gpgpu_sm89_l2_slice_count", "-gpgpu_sm89_l2_slice_capacity_kb"},
             absl::StrCat("the L2 has ", bytes, " bytes in all"),
             absl::StrCat("at most ", kMaxL2Bytes, " bytes"));
   }

@@ -8,8 +8,11 @@
 #include "sim/base/counted.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
+#include "sim/base/strings.h"
 #include "sim/isa/code_flow.h"
 #include "sim/isa/control_synthesis.h"
+#include "sim/isa/tensor_modes.h"
+#include "sim/sm/tensor_timing.h"
 
 namespace sm89 {
 namespace {
@@ -65,19 +68,24 @@ absl::Status Gpu::CheckKernels() {
   for (size_t k = 0; k < kernels.size(); ++k) {
     if (!options_.selected[k]) continue;
     RETURN_IF_ERROR(ComputeOccupancy(kernels[k], options_.config.sm).status());
-    if (options_.trace->live()) RETURN_IF_ERROR(CheckOpcodes(static_cast<uint32_t>(k)));
+    RETURN_IF_ERROR(CheckOpcodes(static_cast<uint32_t>(k)));
   }
   return absl::OkStatus();
 }
 
-// Text traces were checked when they were read; what an emulator hands over was not.
 absl::Status Gpu::CheckOpcodes(uint32_t trace_kernel) const {
+  // Text traces were checked when they were read; what an emulator hands over was not. And neither was
+  // against the configuration.
+  const ExecConfig& exec = options_.config.exec;
+  const bool all_modes = exec.tensor_fp8_enabled && exec.tensor_sparse_enabled;
+  if (!options_.trace->live() && all_modes) return absl::OkStatus();
   const KernelInfo& info = options_.trace->info().kernels[trace_kernel];
   const std::span<const StaticInst> code = options_.trace->StaticTable(trace_kernel);
   DecodeOptions decode;
   decode.binary_version = info.binary_version;
   const DecodedKernel decoded = DecodeKernel(code, decode);
-  if (decoded.unknown.empty() || options_.unknown_as_nop) return absl::OkStatus();
+  if (!all_modes) RETURN_IF_ERROR(CheckTensorModes(decoded, info, code));
+  if (!options_.trace->live() || decoded.unknown.empty() || options_.unknown_as_nop) return absl::OkStatus();
   const UnknownOpcode& first = decoded.unknown.front();
   return InputError(
       absl::StatusCode::kInvalidArgument,
@@ -88,6 +96,27 @@ absl::Status Gpu::CheckOpcodes(uint32_t trace_kernel) const {
             .message = absl::StrCat("kernel '", info.name, "' has an instruction at 0x",
                                     absl::Hex(code[first.static_id].pc), " that the model does not know"),
             .facts = {{"unknown_opcodes", absl::StrCat(decoded.unknown.size())}}});
+}
+
+absl::Status Gpu::CheckTensorModes(const DecodedKernel& decoded, const KernelInfo& info,
+                                   std::span<const StaticInst> code) const {
+  for (size_t id = 0; id < decoded.insts.size(); ++id) {
+    if (decoded.insts[id].unit != ExecUnit::kTensor) continue;
+    const TensorMode* mode = FindTensorMode(decoded.insts[id].tensor);
+    const std::string_view setting =
+        mode == nullptr ? std::string_view() : DisablingSetting(*mode, options_.config.exec);
+    if (setting.empty()) continue;
+    return InputError(
+        absl::StatusCode::kInvalidArgument,
+        Fault{.file = info.file,
+              .field = "opcode",
+              .value = code[id].opcode,
+              .expected = absl::StrCat("code without such instructions, or ", Av(setting), " 1"),
+              .message = absl::StrCat("kernel '", info.name, "' has a tensor instruction at 0x",
+                                      absl::Hex(code[id].pc), " that ", Av(setting), " 0 switches off"),
+              .facts = {{"setting", std::string(setting)}}});
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Gpu::StartCommands() {

@@ -95,6 +95,8 @@ class Gpu {
   explicit Gpu(GpuOptions options);
   absl::Status CheckKernels();
   absl::Status CheckOpcodes(uint32_t trace_kernel) const;
+  absl::Status CheckTensorModes(const DecodedKernel& decoded, const KernelInfo& info,
+                                std::span<const StaticInst> code) const;
   absl::Status StartCommands();
   absl::Status StartKernel(uint32_t trace_kernel);
   absl::Status DispatchCtas();

@@ -297,7 +297,13 @@ uint64_t MemorySide::BusyHundredths(const InFlight& in_flight) const {
   const MemRequest& request = in_flight.request;
   const uint32_t sectors = Moved(CountSectors(request.sector_mask), ReadsCompressed(in_flight));
   const L2Config& l2 = config_.l2;
-  const uint64_t read = uint64_t{(sectors + l2.sectors_per_cycle - 1) / l2.sectors_per_cycle} * kHundred;
+  uint64_t read = uint64_t{(sectors + l2.sectors_per_cycle - 1) / l2.sectors_per_cycle} * kHundred;
+  if (l2.slice_gb_per_s_x10 != 0) {
+    // bytes x GHz / (GB/s), rounded: hundredths of a cycle that the bound gives them.
+    const uint64_t work = uint64_t{sectors} * kSectorBytes * config_.clocks.core_khz;
+    const uint64_t rate = uint64_t{l2.slice_gb_per_s_x10} * 1'000;
+    read = std::max(read, (work + rate / 2) / rate);
+  }
   if (request.kind == MemRequestKind::kRead) return read;
   const uint64_t flits = DataFlits(request);
   // Packets of one lane are taken as fast as operations on one address follow each other.

@@ -8,6 +8,7 @@
 #include "sim/isa/modifiers.h"
 #include "sim/isa/opcode_table.h"
 #include "sim/isa/operands.h"
+#include "sim/isa/tensor_modes.h"
 
 namespace sm89 {
 namespace {
@@ -63,7 +64,10 @@ bool DecodeOne(const StaticInst& raw, uint32_t binary_version, DecodedInst* inst
   const std::string_view counterpart = CounterpartOnSm89(base, binary_version);
   const OpcodeRow* row = FindOpcode(counterpart);
   if (row == nullptr) return false;
-  if (row->unit == ExecUnit::kTensor && !ParseTensorOp(raw.opcode, &inst->tensor)) return false;
+  if (row->unit == ExecUnit::kTensor) {
+    const bool known = ParseTensorOp(raw.opcode, &inst->tensor) && FindTensorMode(inst->tensor) != nullptr;
+    if (!known) return false;
+  }
   inst->unit = row->unit;
   inst->space = row->space;
   inst->mem_op = row->mem_op;

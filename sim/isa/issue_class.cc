@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sim/isa/modifiers.h"
+#include "sim/isa/tensor_modes.h"
 
 namespace sm89 {
 namespace {
@@ -46,15 +47,11 @@ bool FixedLatencyFp64(uint32_t binary_version) {
   return binary_version == 70 || binary_version == 80 || binary_version == 90;
 }
 
-// Bits multiplied: half-size shapes (m16n8k8 of 16-bit types, m16n8k16 of 8-bit ones ...) have 16,384.
 DepClass TensorClass(const TensorOp& op, uint32_t binary_version) {
   if (op.a == TensorType::kF64) {
     return FixedLatencyFp64(binary_version) ? DepClass::kDmma : DepClass::kDecoupled;
   }
-  constexpr uint32_t kHalfSizeBits = 16'384;
-  const uint32_t stored_k = op.sparse ? op.k / 2u : op.k;
-  const uint32_t bits = uint32_t{op.m} * op.n * stored_k * ElementBits(op.a);
-  return bits <= kHalfSizeBits ? DepClass::kMmaShort : DepClass::kMmaLong;
+  return IsHalfSize(op) ? DepClass::kMmaShort : DepClass::kMmaLong;
 }
 
 DepClass MiscClass(const OpcodeRow& row, std::string_view opcode) {

@@ -14,6 +14,8 @@ DramChannel::Timing DramChannel::MakeTiming(const DramConfig& config, const Cloc
     return (time * clocks.core_khz << kTickShift) / 10'000'000;
   };
   Timing t{};
+  // CCD is no shorter (sim/config/validate.cc).
+  t.burst = clock(kSectorBytes * 8 / (config.channel_bits * config.data_rate_multiplier));
   t.ccd = clock(config.ccd);
   t.ccdl = clock(std::max(config.ccd, config.bank_groups > 1 ? config.ccdl : config.ccd));
   t.rrd = clock(config.rrd);
@@ -242,7 +244,7 @@ bool DramChannel::PickColumn(Tick now, Column* column) {
 DramChannel::Tick DramChannel::IssueColumn(const Column& column, DramStats* stats) {
   DramJob& job = active().window.job(column.position);
   Bank& bank = banks_[job.bank];
-  const Tick end = column.at + (job.write ? timing_.wl : timing_.cl) + timing_.ccd;
+  const Tick end = column.at + (job.write ? timing_.wl : timing_.cl) + timing_.burst;
   group_column_[GroupOf(job.bank)] = column.at + timing_.ccdl;
   active().next_column = column.at + timing_.ccd;
   // A read waits tCDLR after a write's last data, a write's data the turn-round after a read's.
@@ -255,7 +257,7 @@ DramChannel::Tick DramChannel::IssueColumn(const Column& column, DramStats* stat
     bank.precharge_ready = std::max(bank.precharge_ready, column.at + timing_.rtp);
     ++stats->read_sectors;
   }
-  busy_ticks_ += timing_.ccd;
+  busy_ticks_ += timing_.burst;
   stats->busy_cycles += busy_ticks_ >> kTickShift;
   busy_ticks_ &= (Tick{1} << kTickShift) - 1;
   --job.sectors;

@@ -52,6 +52,7 @@ class DramChannel {
   static constexpr uint64_t kClosed = ~uint64_t{0};
 
   struct Timing {
+    Tick burst;  // a sector's time on the data bus
     Tick ccd, ccdl, rrd, rrdl, faw, rcd, rcdw, ras, rp, rc, cl, wl, cdlr, wr, rtp, turn_round;
     Tick refresh_interval, refresh_length, base_latency;
     Tick horizon;  // a line's bursts: the bus is given away so far ahead, and again when that is used up

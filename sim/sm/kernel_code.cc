@@ -4,48 +4,21 @@
 #include <limits>
 #include <span>
 
+#include "sim/base/assert.h"
+#include "sim/isa/tensor_modes.h"
+#include "sim/sm/tensor_timing.h"
+
 namespace sm89 {
 namespace {
 
 // A kernel's code lies within 4 GiB: program counters have 32 bits.
 constexpr uint32_t kCodeSpanLog2 = 32;
 
-// Rate of a tensor type as a fraction of dense FP16, in eighths (whitepaper peak table of the RTX 4090).
-uint32_t RateEighths(TensorType type) {
-  switch (type) {
-    case TensorType::kF16:
-    case TensorType::kBf16:
-      return 8;
-    case TensorType::kTf32:
-      return 4;
-    case TensorType::kE4m3:
-    case TensorType::kE5m2:
-    case TensorType::kS8:
-    case TensorType::kU8:
-      return 16;
-    case TensorType::kS4:
-    case TensorType::kU4:
-      return 32;
-    case TensorType::kB1:
-      return 128;
-    case TensorType::kF64:
-    case TensorType::kNone:
-      break;
-  }
-  return 8;
-}
-
-bool IsFloat(TensorType type) {
-  switch (type) {
-    case TensorType::kF16:
-    case TensorType::kBf16:
-    case TensorType::kTf32:
-    case TensorType::kE4m3:
-    case TensorType::kE5m2:
-      return true;
-    default:
-      return false;
-  }
+// The registry's row of a tensor instruction. Decoding lets no other pass.
+const TensorMode& ModeOf(const DecodedInst& inst) {
+  const TensorMode* mode = FindTensorMode(inst.tensor);
+  SM89_ASSERT(mode != nullptr, "a tensor instruction without a row in the registry");
+  return *mode;
 }
 
 uint64_t SmStats::*InstructionCounter(const DecodedInst& inst) {
@@ -165,9 +138,7 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
   out.pc = in.pc;
   out.latency_cycles = Narrow(timing.latency_cycles);
   out.interval_cycles = Narrow(timing.interval_cycles);
-  // A GeForce has no FP64 tensor core: DMMA occupies the FP64 unit that the whole SM shares.
-  const bool fp64_tensor = in.unit == ExecUnit::kTensor && in.tensor.a == TensorType::kF64;
-  out.unit = fp64_tensor ? ExecUnit::kFp64 : in.unit;
+  out.unit = in.unit == ExecUnit::kTensor ? StrategyOf(ModeOf(in)).unit() : in.unit;
   out.pipe = in.timing == TimingClass::kConvert || in.timing == TimingClass::kIntegerSfu
                  ? Pipe::kSfu
                  : PipeOf(out.unit, config.exec);
@@ -211,18 +182,6 @@ SmInst Build(const DecodedInst& in, const GpuConfig& config) {
 
 }  // namespace
 
-uint32_t TensorIntervalCycles(const TensorOp& op, const ExecConfig& config) {
-  const uint64_t macs = uint64_t{op.m} * op.n * op.k;
-  uint64_t rate_eighths = uint64_t{config.tensor_macs_per_cycle} * RateEighths(op.a);
-  if (op.fp32_accumulate && IsFloat(op.a)) {
-    rate_eighths /= std::max<uint32_t>(config.tensor_fp32_accumulate_factor, 1);
-  }
-  if (op.sparse) rate_eighths *= 2;
-  if (macs == 0 || rate_eighths == 0) return config.tensor.interval_cycles;
-  const uint64_t interval = (macs * 8 + rate_eighths - 1) / rate_eighths;
-  return static_cast<uint32_t>(std::max<uint64_t>(interval, config.tensor_min_interval_cycles));
-}
-
 UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config) {
   const ExecConfig& exec = config.exec;
   switch (inst.timing) {
@@ -254,17 +213,8 @@ UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config) {
       return exec.fp64;
     case ExecUnit::kSfu:
       return exec.sfu;
-    case ExecUnit::kTensor: {
-      if (inst.tensor.a == TensorType::kF64) {
-        const uint64_t macs = uint64_t{inst.tensor.m} * inst.tensor.n * inst.tensor.k;
-        const auto interval = static_cast<uint32_t>(macs / kWarpSize * exec.fp64.interval_cycles);
-        return {exec.fp64.latency_cycles + interval, interval};
-      }
-      const uint32_t interval = TensorIntervalCycles(inst.tensor, exec);
-      const uint32_t unloaded =
-          inst.dep == DepClass::kMmaShort ? exec.tensor_short_latency_cycles : exec.tensor.latency_cycles;
-      return {std::max(unloaded, interval + 1), interval};
-    }
+    case ExecUnit::kTensor:
+      return StrategyOf(ModeOf(inst)).Timing(ModeOf(inst), exec);
     case ExecUnit::kUniform:
       return exec.uniform;
     case ExecUnit::kBranch:

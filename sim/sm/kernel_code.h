@@ -96,10 +96,6 @@ struct KernelCode {
 // Latency and interval of an instruction in an execution unit. Sources: configuration table.
 UnitTiming TimingOf(const DecodedInst& inst, const GpuConfig& config);
 
-// Interval of a tensor instruction: MACs / rate of its type; the rate halves with FP32 accumulation of
-// 16-, 8-bit and TF32 floats on GeForce (measured, rtx4090-facts.md) and doubles with 2:4 sparsity.
-uint32_t TensorIntervalCycles(const TensorOp& op, const ExecConfig& config);
-
 // `number` tells kernels apart in the instruction caches.
 KernelCode BuildKernelCode(const DecodedKernel& kernel, const KernelInfo& info, const GpuConfig& config,
                            uint32_t number = 0);

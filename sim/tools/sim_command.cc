@@ -22,6 +22,7 @@
 #include "sim/tools/sim_output.h"
 #include "sim/tools/sim_progress.h"
 #include "sim/tools/sim_temp_file.h"
+#include "sim/tools/tensor_table.h"
 
 namespace sm89 {
 namespace {
@@ -260,6 +261,11 @@ absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io
   if (!options.calibrate_measured.empty()) return Calibrate(options, io);
   ASSIGN_OR_RETURN(Config config, LoadConfig(options.config, options.overrides, options.config_options));
   PrintConfigWarnings(config, io.err);
+  if (options.show != SimCommandOptions::Show::kNothing) {
+    const bool settings = options.show == SimCommandOptions::Show::kConfig;
+    io.out << (settings ? DumpConfig(config) : TensorModeTable(config.gpu)) << std::flush;
+    return kExitOk;
+  }
   ASSIGN_OR_RETURN(const Outputs outputs, OpenOutputs(options, io.out));
   ASSIGN_OR_RETURN(const Finished run, RunToEnd(options, std::move(config), io, progress));
   RETURN_IF_ERROR(WriteResults(run.report, options, run.seconds, outputs, io.out));

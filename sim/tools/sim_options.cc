@@ -20,6 +20,7 @@ struct RawOptions {
   std::string kernels;
   std::string max_cycles, max_instructions, threads;
   std::string help_topic;
+  std::string show;
   bool version = false;
 };
 
@@ -76,12 +77,17 @@ void DeclareCalibrate(CLI::App* app, SimCommandOptions* options) {
 void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->set_help_flag();
   app->add_option("-h,--help", raw->help_topic,
-                  "this help; with GROUP, the settings of that group ('all': every one)")
+                  "this help; with GROUP, the settings of that group ('sm89': every one that has an effect,\n"
+                  "and the presets; 'all': the names without an effect too)")
       ->expected(0, 1)
       ->type_name("[GROUP]");
   app->add_flag("--version", raw->version, "product and model version");
   app->add_option("--config", options->config, "preset or configuration file (default RTX4090)")
       ->type_name("NAME|FILE");
+  app->add_option("--show", raw->show,
+                  "instead of a run: 'config', every setting with its value and where that comes from, or\n"
+                  "'tensor', the tensor-core modes with interval, latency and peak")
+      ->type_name("WHAT");
   app->add_option("--trace", options->trace, "trace to simulate")->type_name("TRACE");
   AddProgramFlags(app, &options->program);
   app->add_option("--keep-trace", options->keep_trace, "with --cubin or --suite: store what was executed")
@@ -227,8 +233,23 @@ absl::Status CheckInput(const SimCommandOptions& options) {
   return absl::OkStatus();
 }
 
+absl::Status ReadShow(const std::string& text, SimCommandOptions* options) {
+  if (text == "config") {
+    options->show = SimCommandOptions::Show::kConfig;
+  } else if (text == "tensor") {
+    options->show = SimCommandOptions::Show::kTensor;
+  } else {
+    return InputError(absl::StatusCode::kInvalidArgument, Fault{.field = "--show",
+                                                                .value = text,
+                                                                .expected = "config or tensor",
+                                                                .message = "there is no such view"});
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
   for (const std::string& text : raw.sets) RETURN_IF_ERROR(CheckOverride(text, options));
+  if (!raw.show.empty()) return ReadShow(raw.show, options);
   if (!raw.kernels.empty()) {
     ASSIGN_OR_RETURN(options->kernels, ParseKernelSelection(raw.kernels));
   }
@@ -261,8 +282,8 @@ absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
 int PrintSettingsHelp(const std::string& topic, std::ostream& out, std::ostream& err) {
   const auto schema = SettingsSchema();
   const bool all = topic == "all";
-  const bool known =
-      std::any_of(schema.begin(), schema.end(), [&](const SettingInfo& s) { return s.group == topic; });
+  const bool known = topic == "sm89" || std::any_of(schema.begin(), schema.end(),
+                                                    [&](const SettingInfo& s) { return s.group == topic; });
   (all || known ? out : err) << SettingsHelp(all ? std::string() : topic);
   return all || known ? kExitOk : kExitBadInput;
 }

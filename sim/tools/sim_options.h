@@ -42,6 +42,8 @@ struct SimCommandOptions {
   bool profile = false;    // count by instruction; implied by pc_csv and pc_json
   bool host_time = false;  // add wall-clock lines to `text`
   bool progress = false;
+  // Instead of a run: kNothing, the resolved configuration, or the tensor modes as it times them.
+  enum class Show : uint8_t { kNothing, kConfig, kTensor } show = Show::kNothing;
 };
 
 struct ParsedCommandLine {

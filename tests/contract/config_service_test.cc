@@ -95,6 +95,32 @@ TEST_F(ConfigServiceTest, GetShowsEveryValueWithItsOrigin) {
   EXPECT_EQ(setting->origin_kind(), "override");
 }
 
+TEST_F(ConfigServiceTest, EveryPresetIsListedAndResolves) {
+  ClientContext context;
+  v1::ListConfigsResponse page;
+  ASSERT_TRUE(stub_->ListConfigs(&context, {}, &page).ok());
+  const std::vector<PresetInfo> presets = Presets();
+  ASSERT_EQ(static_cast<size_t>(page.configs_size()), presets.size());
+  std::set<std::string> digests;
+  for (const PresetInfo& preset : presets) {
+    v1::GetConfigRequest request;
+    request.set_name("configs/" + preset.name);
+    v1::Config config;
+    ASSERT_TRUE(Get(request, &config).ok()) << preset.name;
+    EXPECT_EQ(config.description(), preset.description);
+    EXPECT_EQ(config.warnings_size(), 0) << preset.name;
+    EXPECT_TRUE(digests.insert(config.digest()).second) << preset.name;
+  }
+  // A user's own configuration may build on any of them.
+  v1::CreateConfigRequest request = Request("mine");
+  request.set_base("configs/RTX4060_LAPTOP");
+  request.set_text("-include sm89/tc_strategy_registry.cfg\n-gpgpu_sm89_tc_fp8_enabled 0\n");
+  v1::Config mine;
+  ASSERT_TRUE(Create(request, &mine).ok());
+  EXPECT_EQ(Find(mine, "-gpgpu_n_clusters")->value(), "24");
+  EXPECT_EQ(Find(mine, "-gpgpu_sm89_tc_fp8_enabled")->value(), "0");
+}
+
 TEST_F(ConfigServiceTest, TheSchemaIsComplete) {
   ClientContext context;
   v1::GetSchemaResponse response;

@@ -43,6 +43,16 @@ TEST(Assumptions, SwitchesOfTheConfiguration) {
   EXPECT_THAT(all, Contains("address translation takes no time"));
 }
 
+TEST(Assumptions, WhatIsConfiguredOfTheL2) {
+  GpuConfig config;
+  EXPECT_THAT(AssumptionsOf({}, config), Contains(HasSubstr("L2 slice hash: even over all slices")));
+  config.l2.hash = 1;
+  config.l2.slice_gb_per_s_x10 = 1280;
+  const std::vector<std::string> all = AssumptionsOf({}, config);
+  EXPECT_THAT(all, Contains(HasSubstr("L2 slice hash: line number modulo slices")));
+  EXPECT_THAT(all, Contains(HasSubstr("L2 slices: at most 128 GB/s each, as configured")));
+}
+
 TEST(Assumptions, WhatIsAssumedOfEveryRun) {
   const std::vector<std::string> all = AssumptionsOf({}, {});
   for (const char* subject : {"RTX A6000", "L2 slice hash", "L2 latency", "DRAM timing",

@@ -391,7 +391,7 @@ TEST_F(ConfigFiles, WhatIsNoReadableFile) {
               HasSubstr("is larger than"));
   const auto unknown = LoadConfig("RTX4091", {}, {});
   EXPECT_EQ(unknown.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(unknown.status().ToString(), HasSubstr("a preset: H200, RTX4090"));
+  EXPECT_THAT(unknown.status().ToString(), HasSubstr("a preset: H200, L4, L40, RTX4060_LAPTOP, "));
   EXPECT_EQ(LoadConfig("", {}, {}).status().code(), absl::StatusCode::kNotFound);
 }
 

@@ -61,6 +61,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"-gpgpu_n_sub_partition_per_mchannel 32 -gpgpu_n_mem 33 -gpgpu_cache:dl2 "
              "S:8:128:16,L:B:m:L:L,A:192:4,32",
              "1056 L2 slices in all"},
+        Case{"-gpgpu_sm89_l2_slice_count 24", ""},
+        Case{"-gpgpu_sm89_l2_slice_count 12", "12 L2 slices do not divide over 24 DRAM channels"},
+        Case{"-gpgpu_sm89_l2_slice_capacity_kb 6144", ""},
+        Case{"-gpgpu_sm89_l2_slice_capacity_kb 1537",
+             "1573888 bytes do not divide into sets of 16 ways x 128 bytes"},
+        Case{"-gpgpu_sm89_l2_slice_capacity_kb 10924", "the L2 has 536936448 bytes in all"},
         Case{"-gpgpu_sm89_noc_latency_spread 188", "half the spread of 188 leaves no latency"},
         Case{"-gpgpu_sm89_window_cycles 65", ""},
         Case{"-gpgpu_sm89_window_cycles 66", "a window of 66 cycles exceeds"},

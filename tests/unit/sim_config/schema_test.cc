@@ -113,12 +113,30 @@ TEST(Schema, KnowsEveryNameOfGpgpuSim) {
   std::ifstream in(SM89_SOURCE_DIR "/../shared/design/gpgpusim-option-names.txt");
   if (!in) GTEST_SKIP() << "the list of GPGPU-Sim option names is absent";
   std::string name;
-  size_t count = 0;
+  size_t with_effect = 0;
+  size_t without = 0;
   while (in >> name) {
-    ++count;
-    EXPECT_NE(FindRow(name), nullptr) << name;
+    const Row* row = FindRow(name);
+    ASSERT_NE(row, nullptr) << name;
+    const SettingInfo& info = row->info;
+    const std::string value = info.has_effect                          ? info.default_value
+                              : info.type == SettingType::kCacheString ? "none"
+                                                                       : "1";
+    const std::vector<NamedOverride> override = {{name, value}};
+    const auto config = LoadConfig("RTX4090", override, {});
+    ASSERT_TRUE(config.ok()) << name << ": " << config.status();
+    const auto strict = LoadConfig("RTX4090", override, {.strict = true});
+    EXPECT_EQ(strict.ok(), info.has_effect) << name;
+    ++(info.has_effect ? with_effect : without);
+    if (info.has_effect) {
+      EXPECT_TRUE(config->warnings.empty()) << name << ": " << config->warnings[0].message;
+      continue;
+    }
+    ASSERT_EQ(config->warnings.size(), 1u) << name;
+    EXPECT_EQ(config->warnings[0].message, info.name + " has no effect: " + info.help);
   }
-  EXPECT_GT(count, 200u);
+  EXPECT_GE(with_effect, 30u);
+  EXPECT_GT(with_effect + without, 200u);
 }
 
 TEST(Schema, NearestName) {
@@ -146,6 +164,17 @@ TEST(SettingsHelp, ListsAGroupOrAll) {
   EXPECT_NE(dram.find("-gpgpu_n_mem\n"), std::string::npos);
   EXPECT_NE(dram.find("Default: 24. Range: 1..256. Unit: channels."), std::string::npos) << dram;
   EXPECT_EQ(dram.find("-gpgpu_l1_latency"), std::string::npos);
+  const std::string every = SettingsHelp("sm89");
+  for (const SettingInfo& info : SettingsSchema()) {
+    const std::string head = "\n  " + info.name;
+    const size_t at = every.find(head + (info.aliases.empty() ? "\n" : ", "));
+    ASSERT_EQ(at != std::string::npos, info.has_effect) << info.name;
+    if (!info.has_effect) continue;
+    for (const char* fact : {"Default: ", "Range: ", "Source: "})
+      EXPECT_NE(every.find(fact, at), std::string::npos) << info.name;
+  }
+  for (const PresetInfo& preset : Presets())
+    EXPECT_NE(every.find("  " + preset.name + "\n"), std::string::npos) << preset.name;
   EXPECT_NE(SettingsHelp("nothing").find("no group 'nothing'; groups: gpu clocks sm"), std::string::npos);
 }
 

@@ -1,6 +1,7 @@
 // Whole-GPU behaviour on small hand-written traces: exact cycles where the model states them.
 #include <gtest/gtest.h>
 
+#include "sim/base/fault.h"
 #include "sim/gpu/launch_queue.h"
 #include "sim/gpu/occupancy.h"
 #include "sim/stats/pc_profile.h"
@@ -71,8 +72,34 @@ TEST(GpuTimingTest, PredicateProducerHoldsTheBranch) {
   // A guard is read 13 cycles behind its comparison; IADD3 gives way to the branch in the next cycle. A
   // branch with lanes that take it redirects the warp; EXIT leaves in the cycle behind its issue.
   const GpuConfig gpu = TestConfig().gpu;
-  EXPECT_EQ(run("ISETP.GE.AND") - run("IADD3"), 2 * (gpu.exec.predicate_latency_cycles - 1u));
+  EXPECT_EQ(run("ISETP.GE.AND") - run("IADD3"), 2 * (13u - 1));
   EXPECT_EQ(run("IADD3"), kFirstIssue + 2 * (1 + gpu.front.branch_redirect_cycles) + 1);
+}
+
+// The first fault of opening a trace with one tensor instruction.
+Fault RefusalOf(const std::string& opcode, std::vector<NamedOverride> settings) {
+  KernelScript kernel;
+  kernel.warp = [&](uint32_t, uint32_t) { return WarpScript().Op(opcode, {4}, {8, 16, 4}).Op("EXIT"); };
+  SimulatorOptions options;
+  options.trace_path = WriteTrace({kernel});
+  options.config = TestConfig(settings);
+  const auto simulator = Simulator::Create(std::move(options));
+  const std::vector<Fault> faults = FaultsOf(simulator.status());
+  return faults.empty() ? Fault{} : faults[0];
+}
+
+TEST(TensorModeTest, ASwitchedOffModeIsRefusedBeforeCycleZero) {
+  const std::vector<NamedOverride> no_fp8 = {{"-gpgpu_sm89_tc_fp8_enabled", "0"}};
+  const Fault fp8 = RefusalOf("QMMA.16832.F32.E4M3.E4M3", no_fp8);
+  EXPECT_EQ(fp8.value, "QMMA.16832.F32.E4M3.E4M3");
+  EXPECT_NE(fp8.message.find("-gpgpu_sm89_tc_fp8_enabled 0 switches off"), std::string::npos) << fp8.message;
+  EXPECT_NE(fp8.expected.find("-gpgpu_sm89_tc_fp8_enabled 1"), std::string::npos) << fp8.expected;
+  EXPECT_EQ(RefusalOf("HMMA.SP.16832.F32", no_fp8).message, "");
+  const std::vector<NamedOverride> no_sparse = {{"-gpgpu_sm89_tc_sparse_enabled", "0"}};
+  EXPECT_NE(RefusalOf("HMMA.SP.16832.F32", no_sparse).message.find("-gpgpu_sm89_tc_sparse_enabled 0"),
+            std::string::npos);
+  EXPECT_EQ(RefusalOf("QMMA.16832.F32.E4M3.E4M3", no_sparse).message, "");
+  EXPECT_EQ(RefusalOf("QMMA.SP.16864.F32.E4M3.E4M3", {}).message, "") << "on by default";
 }
 
 TEST(GpuTimingTest, ColdCodeComesFromTheL2) {

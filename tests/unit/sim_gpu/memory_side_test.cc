@@ -17,6 +17,37 @@ using Driver = MemoryDriver;
 
 GpuConfig Config() { return MemoryConfig(); }
 
+// Reads that all hit, from many SMs to one slice: the data array's bound is what they wait for.
+double SustainedBytesPerCycle(const GpuConfig& config) {
+  constexpr uint32_t kReads = 4'000;
+  constexpr Cycle kWarm = 10'000;
+  Driver driver(config);
+  const AddressMap map(config.l2, config.dram);
+  std::vector<uint64_t> lines;
+  for (uint64_t line = 0; lines.size() < 16; ++line) {
+    if (map.Slice(line) == 5) lines.push_back(line);
+  }
+  for (const uint64_t line : lines) driver.Add(0, 0, line);
+  for (uint32_t i = 0; i < kReads; ++i) {
+    driver.Add(kWarm + i / 4, static_cast<uint16_t>(i % 64), lines[i % lines.size()]);
+  }
+  const std::vector<Cycle> answers = driver.Run();
+  const Cycle last = *std::max_element(answers.begin(), answers.end());
+  const Cycle first =
+      *std::min_element(answers.begin() + static_cast<ptrdiff_t>(lines.size()), answers.end());
+  return static_cast<double>(kReads) * kLineBytes / static_cast<double>(last - first);
+}
+
+TEST(MemorySideTest, ABoundOnASlicesBandwidthHolds) {
+  GpuConfig config = Config();
+  const double free_rate = SustainedBytesPerCycle(config);
+  EXPECT_NEAR(free_rate, 64, 1) << "two sectors a cycle";
+  config.l2.slice_gb_per_s_x10 = 1280;
+  EXPECT_NEAR(SustainedBytesPerCycle(config), 128e9 / (config.clocks.core_khz * 1e3), 0.5);
+  config.l2.slice_gb_per_s_x10 = 10'000;
+  EXPECT_DOUBLE_EQ(SustainedBytesPerCycle(config), free_rate) << "above what the array moves anyway";
+}
+
 TEST(MemorySideTest, AHitTakesTheWayThereTheLookUpAndTheWayBack) {
   const GpuConfig config = Config();
   Driver driver(config);

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "sim/config/config.h"
 #include "sim/mem/address_map.h"
 #include "sim/mem/atomic_unit.h"
 #include "sim/mem/l2_slice.h"
@@ -56,6 +58,57 @@ TEST(AddressMapTest, OtherStridesLoadAllSlicesEvenly) {
     }
   }
 }
+
+// Every preset's geometry: slice counts that are no powers of two, few slices, one and two slices a channel.
+class PresetMapTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PresetMapTest, LoadsAllSlicesEvenly) {
+  const auto config = LoadConfig(GetParam(), {}, {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  GpuConfig gpu = config->gpu;
+  const uint32_t slices = gpu.l2.slices;
+  // The article's modulo is uneven where a stride shares a factor with its slices; consecutive lines it deals
+  // out.
+  if (gpu.l2.hash != 0) {
+    EXPECT_EQ(gpu.name, "RTX4090_ARTICLE");
+    EXPECT_LT(Unevenness(AddressMap(gpu.l2, gpu.dram), slices, 0, kLineBytes), 1.01);
+    gpu.l2.hash = 0;
+  }
+  const AddressMap map(gpu.l2, gpu.dram);
+  for (uint64_t stride = 32; stride <= (1u << 20); stride *= 2) {
+    for (const uint64_t base : kBases) {
+      EXPECT_LT(Unevenness(map, slices, base, stride), 1.05) << "stride " << stride << " base " << base;
+    }
+  }
+  std::vector<uint32_t> of_channel(gpu.dram.channels, 0);
+  for (uint32_t slice = 0; slice < slices; ++slice) ++of_channel.at(map.Channel(slice));
+  for (const uint32_t count : of_channel) EXPECT_EQ(count, slices / gpu.dram.channels);
+}
+
+// Nine tenths of the L2's capacity, contiguous, fit: the sets fill alike.
+TEST_P(PresetMapTest, AContiguousBufferFillsAllSetsAlike) {
+  const auto config = LoadConfig(GetParam(), {}, {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  const L2Config& l2 = config->gpu.l2;
+  const AddressMap map(l2, config->gpu.dram);
+  const uint64_t capacity = uint64_t{l2.slices} * l2.cache.sets * l2.cache.ways;
+  std::vector<uint32_t> lines(size_t{l2.slices} * l2.cache.sets, 0);
+  for (uint64_t line = 0; line < capacity / 10 * 9; ++line) {
+    ASSERT_LT(map.Slice(line), l2.slices);
+    ASSERT_LT(map.Set(line), l2.cache.sets);
+    ++lines[size_t{map.Slice(line)} * l2.cache.sets + map.Set(line)];
+  }
+  EXPECT_LE(*std::max_element(lines.begin(), lines.end()), l2.cache.ways);
+  EXPECT_GT(*std::min_element(lines.begin(), lines.end()), 0u);
+}
+
+std::vector<std::string> PresetNames() {
+  std::vector<std::string> names;
+  for (const PresetInfo& preset : Presets()) names.push_back(preset.name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(All, PresetMapTest, ::testing::ValuesIn(PresetNames()),
+                         [](const auto& preset) { return preset.param; });
 
 // A pointer chase over 66 of an RTX 4090's 72 MiB misses nothing (public log).
 TEST(AddressMapTest, AContiguousBufferFillsAllSetsAlike) {

@@ -3,6 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+
+#include "sim/config/config.h"
+#include "sim/isa/tensor_modes.h"
+#include "sim/sm/tensor_timing.h"
+
 namespace sm89 {
 namespace {
 
@@ -76,6 +83,7 @@ TEST(KernelCode, ImadWideHoldsTheIssuePort) {
 
 TEST(KernelCode, OperandsOfFourRegistersAreReadInTwiceTheTime) {
   DecodedInst hmma = On(ExecUnit::kTensor, DepClass::kMmaLong);
+  hmma.tensor = {16, 8, 16, TensorType::kF16, TensorType::kF16, false, false};
   hmma.slots = {RegRange{RegFile::kGeneral, 4, 2}, {RegFile::kGeneral, 8, 2}, {RegFile::kGeneral, 12, 2}};
   EXPECT_EQ(Built(hmma).read_window_cycles, 3);
   hmma.slots[0].count = 4;
@@ -138,8 +146,9 @@ constexpr Shape kShapes[] = {
 
 TEST(Tensor, IntervalsOfEveryShape) {
   for (const Shape& s : kShapes) {
-    const TensorOp op{s.m, s.n, s.k, s.type, s.type, s.fp32, s.sparse};
-    EXPECT_EQ(TensorIntervalCycles(op, ExecConfig{}), s.interval)
+    const TensorMode* mode = FindTensorMode({s.m, s.n, s.k, s.type, s.type, s.fp32, s.sparse});
+    ASSERT_NE(mode, nullptr);
+    EXPECT_EQ(StrategyOf(*mode).Timing(*mode, ExecConfig{}).interval_cycles, s.interval)
         << "m" << s.m << "n" << s.n << "k" << s.k << " type " << static_cast<int>(s.type) << " fp32 "
         << s.fp32 << " sparse " << s.sparse;
   }
@@ -158,6 +167,81 @@ TEST(Tensor, LatencyIsThatOfTheShapeClassOrWhatTheIntervalAsksFor) {
   hmma.dep = DepClass::kMmaShort;
   hmma.tensor = {16, 8, 8, TensorType::kF16, TensorType::kF16, false, false};
   EXPECT_EQ(Built(hmma, config).latency_cycles, 17);
+}
+
+struct Peak {
+  TensorType type;
+  bool fp32;
+  double dense, sparse;  // 10^12 operations/s; 0: no such instruction
+};
+// NVIDIA Ada whitepaper, appendix A.
+constexpr Peak kRtx4090[] = {
+    {TensorType::kE4m3, false, 660.6, 0},    {TensorType::kE4m3, true, 330.3, 660.6},
+    {TensorType::kF16, false, 330.3, 660.6}, {TensorType::kF16, true, 165.2, 330.4},
+    {TensorType::kBf16, true, 165.2, 330.4}, {TensorType::kTf32, true, 82.6, 165.2},
+    {TensorType::kS8, false, 660.6, 1321.2}, {TensorType::kS4, false, 1321.2, 2642.4},
+};
+// NVIDIA L40 data sheet.
+constexpr Peak kL40[] = {
+    {TensorType::kE4m3, true, 362, 724},      {TensorType::kF16, true, 181.05, 362.1},
+    {TensorType::kBf16, true, 181.05, 362.1}, {TensorType::kTf32, true, 90.5, 181},
+    {TensorType::kS8, false, 362, 724},       {TensorType::kS4, false, 724, 1448},
+};
+// NVIDIA L4 data sheet, which has the sparse column only.
+constexpr Peak kL4[] = {{TensorType::kF16, true, 121, 242},
+                        {TensorType::kTf32, true, 60, 120},
+                        {TensorType::kS8, false, 242.5, 485}};
+
+void ExpectPeaks(const char* preset, std::span<const Peak> peaks) {
+  const auto config = LoadConfig(preset, {}, {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  for (const Peak& peak : peaks) {
+    double best[2] = {0, 0};
+    for (const TensorMode& mode : TensorModes()) {
+      const TensorOp op = OpOf(mode);
+      if (mode.types[0] != peak.type || op.fp32_accumulate != peak.fp32) continue;
+      const double rate =
+          2e-9 * MacsPerCycle(mode, config->gpu) * config->gpu.sm.num_sms * config->gpu.clocks.core_khz;
+      best[mode.sparse ? 1 : 0] = std::max(best[mode.sparse ? 1 : 0], rate);
+    }
+    EXPECT_NEAR(best[0], peak.dense, 0.01 * peak.dense) << preset << static_cast<int>(peak.type);
+    EXPECT_NEAR(best[1], peak.sparse, 0.01 * peak.sparse) << preset << static_cast<int>(peak.type);
+  }
+}
+
+TEST(Tensor, PeaksAreThoseOfTheVendor) {
+  ExpectPeaks("RTX4090", kRtx4090);
+  ExpectPeaks("L40", kL40);
+  ExpectPeaks("L4", kL4);
+}
+
+// The H200 presets' two figures give what mthr_* measured: 6.1 and 4.1 cycles.
+TEST(Tensor, IntervalsOfTheH200) {
+  const auto config = LoadConfig("H200", {}, {});
+  ASSERT_TRUE(config.ok()) << config.status();
+  for (const TensorMode& mode : TensorModes()) {
+    if (mode.sparse || mode.unit != TensorUnit::kTensorCore || mode.fp8()) continue;
+    if (mode.types[0] == TensorType::kS4) continue;
+    EXPECT_EQ(StrategyOf(mode).Timing(mode, config->gpu.exec).interval_cycles,
+              IsHalfSize(OpOf(mode)) ? 4u : 6u)
+        << mode.mnemonic << " k " << mode.k;
+  }
+}
+
+TEST(Tensor, ASwitchNamesWhatItTurnsOff) {
+  ExecConfig exec;
+  for (const TensorMode& mode : TensorModes()) EXPECT_EQ(DisablingSetting(mode, exec), "");
+  exec.tensor_fp8_enabled = false;
+  for (const TensorMode& mode : TensorModes()) {
+    const bool fp8 = mode.mnemonic.starts_with("QMMA");
+    EXPECT_EQ(DisablingSetting(mode, exec), fp8 ? "-gpgpu_sm89_tc_fp8_enabled" : "") << mode.inputs;
+  }
+  exec.tensor_fp8_enabled = true;
+  exec.tensor_sparse_enabled = false;
+  for (const TensorMode& mode : TensorModes()) {
+    EXPECT_EQ(DisablingSetting(mode, exec), mode.sparse ? "-gpgpu_sm89_tc_sparse_enabled" : "")
+        << mode.inputs;
+  }
 }
 
 TEST(Tensor, Fp64OccupiesTheUnitThatTheSmShares) {

@@ -167,23 +167,6 @@ TEST(ExecUnitsTest, Fp64IsSharedByTheSubCoresOrTheirOwn) {
   EXPECT_EQ(other.Of(Pipe::kFp64).free(), 0u);
 }
 
-TEST(TensorTest, IntervalsGiveThePeakRatesOfTheWhitepaper) {
-  const ExecConfig exec;
-  const auto interval = [&](uint16_t m, uint16_t n, uint16_t k, TensorType type, bool fp32, bool sparse) {
-    return TensorIntervalCycles({m, n, k, type, type, fp32, sparse}, exec);
-  };
-  // MACs / (MACs a cycle of one of four sub-cores): RTX 4090 whitepaper rates, TENS-002 .. TENS-016.
-  EXPECT_EQ(interval(16, 8, 16, TensorType::kF16, false, false), 16u);
-  EXPECT_EQ(interval(16, 8, 16, TensorType::kF16, true, false), 32u);
-  EXPECT_EQ(interval(16, 8, 16, TensorType::kBf16, true, false), 32u);
-  EXPECT_EQ(interval(16, 8, 8, TensorType::kTf32, true, false), 32u);
-  EXPECT_EQ(interval(16, 8, 32, TensorType::kS8, false, false), 16u);
-  EXPECT_EQ(interval(16, 8, 32, TensorType::kE4m3, false, false), 16u);
-  EXPECT_EQ(interval(16, 8, 32, TensorType::kE4m3, true, false), 32u);
-  EXPECT_EQ(interval(16, 8, 64, TensorType::kS4, false, false), 16u);
-  EXPECT_EQ(interval(16, 8, 32, TensorType::kF16, false, true), 16u) << "sparse: twice the depth";
-}
-
 TEST(RefusalQueueTest, ServesInTheOrderOfRefusal) {
   RefusalQueue queue;
   EXPECT_EQ(queue.Admit(0b1111, false), 0b1111u) << "nobody was refused";
