@@ -170,6 +170,13 @@ def simulation():
         panel("DRAM traffic", "Simulated sectors of 32 bytes a second of host time.", "Bps",
               (f"32 * {total_rate('sm89_sim_dram_read_sectors_total')}", "read"),
               (f"32 * {total_rate('sm89_sim_dram_write_sectors_total')}", "written")),
+        panel("Tensor cores busy", "Cycles that simulated tensor cores were occupied, as a share of those that their "
+              "SMs had warps.", "percentunit",
+              (share("sm89_sim_sm_tensor_busy_cycles_total", "sm89_sim_sm_issue_slots_total"), "busy"), maximum=1),
+        panel("Tensor instructions", "Simulated tensor instructions (of warps) a second of host time.", "cps",
+              (total_rate("sm89_sim_sm_inst_tensor_total"), "instructions")),
+        panel("Tensor operations", "Simulated tensor multiplications and additions, dense-equivalent, a second of host "
+              "time.", "short", (total_rate("sm89_sim_sm_tensor_ops_total"), "operations")),
         panel("Stall shares", "What the simulated warps waited for, as shares of all resident warp-cycles.",
               "percentunit",
               (f"{total_rate('sm89_sim_stall_warp_cycles_total', 'reason')} / ignoring (reason) group_left () "

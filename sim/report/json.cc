@@ -209,6 +209,8 @@ std::string ReportToJson(const RunReport& report) {
                     {"digest", report.config_digest},
                     {"core_khz", report.core_khz},
                     {"num_sms", report.num_sms},
+                    {"l2_slices", report.units.slices.size()},
+                    {"dram_channels", report.units.channels.size()},
                     {"max_warps_per_sm", report.max_warps_per_sm}};
   root["kernels"] = Json::array();
   for (const KernelReport& k : report.kernels) root["kernels"].push_back(Kernel(k, report));

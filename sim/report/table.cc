@@ -116,6 +116,8 @@ std::string Headline(const RunReport& run) {
                   "\n");
   absl::StrAppend(&text, "config  ", Printable(run.config_name), "  sha256 ", run.config_digest.substr(0, 12),
                   "\n");
+  absl::StrAppend(&text, "gpu     ", run.num_sms, " SMs at ", run.core_khz / 1000.0, " MHz, ",
+                  run.units.slices.size(), " L2 slices, ", run.units.channels.size(), " DRAM channels\n");
   text += ControlBits(run);
   absl::StrAppend(&text, "status  ", StatusText(run), "\n");
   for (const TraceMark& mark : run.marks) {
@@ -167,6 +169,24 @@ std::string Warnings(const RunReport& run) {
   return text;
 }
 
+// Three figures that are easily taken for each other, of the kernels that use tensor cores.
+std::string TensorCores(const RunReport& run) {
+  std::string text;
+  for (const KernelReport& k : run.kernels) {
+    if (k.stats.sm.inst_tensor == 0) continue;
+    const auto derived = Derive(k.stats, k.cycles, run);
+    absl::StrAppend(
+        &text, absl::StrFormat("%4d ", k.index + 1), Cut(Printable(k.info.name), kNameColumns),
+        absl::StrFormat(" %12s %10s %7s\n", Compact(k.stats.sm.inst_tensor), Compact(k.stats.sm.tensor_ops),
+                        Fixed(derived[DerivedIndex("tensor_utilization")], 1)));
+  }
+  if (text.empty()) return "";
+  const std::string title =
+      absl::StrCat("   # ", Cut("tensor cores", kNameColumns),
+                   absl::StrFormat(" %12s %10s %7s\n", "instructions", "operations", "busy %"));
+  return absl::StrCat("\n", title, text);
+}
+
 std::string Clocks(const RunReport& run) {
   std::string text;
   for (const KernelReport& k : run.kernels) {
@@ -197,6 +217,7 @@ std::string ReportToTable(const RunReport& report) {
     text += Row(absl::StrCat(k.index + 1), Printable(name), Figures(k.stats, k.cycles, report));
   }
   text += Row("", "total", Figures(report.totals, report.total_cycles, report));
+  text += TensorCores(report);
   const std::string clocks = Clocks(report);
   if (!clocks.empty()) {
     absl::StrAppend(&text, "\n   # clock reads: cycles from one read of a thread to its next\n", clocks);

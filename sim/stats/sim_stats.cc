@@ -22,7 +22,8 @@ constexpr auto kSmStats = std::to_array<StatField<SmStats>>({
       "Cycles with a CTA of the kernel resident, summed over SMs and kernels.", "sm__cycles_active.sum",
       kService},
      &SmStats::active_cycles},
-    {{"sm_issue_slots", U::kEvents, "Issue slots offered: sub-cores times active cycles, summed over SMs."},
+    {{"sm_issue_slots", U::kEvents, "Issue slots offered: sub-cores times active cycles, summed over SMs.",
+      "", kService},
      &SmStats::issue_slots},
     {{"sm_resident_warp_cycles", U::kCycles, "Warps resident in each cycle, summed over cycles and SMs.",
       "sm__warps_active.sum"},
@@ -95,8 +96,9 @@ constexpr auto kSmStats = std::to_array<StatField<SmStats>>({
     {{"sm_inst_sfu", U::kWarpInstructions, "Warp instructions of the special function units.",
       "smsp__inst_executed_pipe_xu.sum"},
      &SmStats::inst_sfu},
-    {{"sm_inst_tensor", U::kWarpInstructions, "Warp instructions of the tensor cores.",
-      "sm__inst_executed_pipe_tensor.sum"},
+    {{"sm_inst_tensor", U::kWarpInstructions,
+      "Tensor instructions: warp instructions HMMA, IMMA, BMMA, QMMA and DMMA, sparse ones included.",
+      "sm__inst_executed_pipe_tensor.sum", kService},
      &SmStats::inst_tensor},
     {{"sm_inst_uniform", U::kWarpInstructions, "Warp instructions of the uniform datapath.",
       "smsp__inst_executed_pipe_uniform.sum"},
@@ -122,10 +124,13 @@ constexpr auto kSmStats = std::to_array<StatField<SmStats>>({
      &SmStats::inst_mem_constant},
     {{"sm_inst_mem_other", U::kWarpInstructions, "Shuffles and cache control."}, &SmStats::inst_mem_other},
     {{"sm_tensor_busy_cycles", U::kCycles,
-      "Cycles in which a tensor core was occupied, summed over sub-cores."},
+      "Tensor busy time: cycles in which a tensor core was occupied, summed over sub-cores. Of the issue "
+      "slots: its utilisation. DMMA occupies FP64 units instead.",
+      "", kService},
      &SmStats::tensor_busy_cycles},
-    {{"sm_tensor_ops", U::kEvents,
-      "Tensor multiplications and additions, dense-equivalent (2 x m x n x k an instruction)."},
+    {{"sm_tensor_ops", U::kOperations,
+      "Tensor operations: multiplications and additions, dense-equivalent (2 x m x n x k an instruction).",
+      "", kService},
      &SmStats::tensor_ops},
     {{"sm_register_reads", U::kEvents, "Warp-wide reads of general registers through a bank's port."},
      &SmStats::register_reads},
@@ -318,7 +323,7 @@ constexpr size_t CountService() {
   return count;
 }
 // 18 warp states, which are one metric with a label, and a dozen others.
-static_assert(CountService() <= 30, "statistics in the live stream and in Prometheus are few on purpose");
+static_assert(CountService() <= 36, "statistics in the live stream and in Prometheus are few on purpose");
 
 }  // namespace
 

@@ -22,6 +22,8 @@ std::string_view Name(StatUnit unit) {
       return "warps";
     case StatUnit::kCtas:
       return "CTAs";
+    case StatUnit::kOperations:
+      return "operations";
   }
   return "?";
 }

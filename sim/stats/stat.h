@@ -19,6 +19,7 @@ enum class StatUnit : uint8_t {
   kEvents,
   kWarps,
   kCtas,
+  kOperations,
 };
 std::string_view Name(StatUnit unit);
 

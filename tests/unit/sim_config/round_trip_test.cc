@@ -184,7 +184,7 @@ TEST(Digest, OfThePresetIsKnown) {
   const auto config = LoadConfig("RTX4090", {}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   // Changes with every default, setting and name: results cached under the old value are then not used.
-  EXPECT_EQ(config->digest, "d52628f0e38e20387c911d7c6b9da3c8a5f59db977d04788b5085495a6a4f2b7");
+  EXPECT_EQ(config->digest, "fd0f711f6b6f2be6649b1d19baf2aa00a7bd1252f8f325f61ca862de662b3839");
 }
 
 TEST(Digest, DependsOnValuesOnly) {

@@ -236,6 +236,30 @@ TEST(Table, ShowsEveryKernelAndStaysNarrow) {
   EXPECT_THAT(text, HasSubstr(" - ")) << "an undefined hit rate";
 }
 
+// Three figures that are easily taken for each other: instructions, operations, busy time.
+TEST(TensorCores, HaveThreeLabelledFigures) {
+  RunReport run = SampleReport();
+  EXPECT_THAT(ReportToTable(run), Not(HasSubstr("tensor cores"))) << "no kernel uses them";
+  run.units.slices.resize(48);
+  run.units.channels.resize(24);
+  SmStats& sm = run.kernels[1].stats.sm;
+  sm.inst_tensor = 450;
+  sm.tensor_ops = 450 * 4096;
+  sm.tensor_busy_cycles = 12'800;
+  const std::string table = ReportToTable(run);
+  EXPECT_THAT(table, HasSubstr("\ngpu     128 SMs at 2500 MHz, 48 L2 slices, 24 DRAM channels\n"));
+  EXPECT_THAT(table, HasSubstr("\n   # tensor cores           instructions operations  busy %\n"
+                               "   2 void app::axpy<float..          450      1.84M    50.0\n"));
+  const auto json = Parse(run);
+  EXPECT_EQ(json["kernels"][1]["statistics"]["sm"]["inst_tensor"], 450);
+  EXPECT_EQ(json["kernels"][1]["statistics"]["sm"]["tensor_ops"], 450 * 4096);
+  EXPECT_EQ(json["kernels"][1]["derived"]["tensor_utilization"], 50);
+  EXPECT_EQ(json["kernels"][1]["derived"]["tensor_instruction_share"], 25);
+  EXPECT_EQ(json["definitions"]["sm_inst_tensor"]["unit"], "warp instructions");
+  EXPECT_EQ(json["definitions"]["sm_tensor_ops"]["unit"], "operations");
+  EXPECT_EQ(json["definitions"]["tensor_utilization"]["unit"], "%");
+}
+
 TEST(EveryRendering, ShowsMarksAndStatus) {
   const RunReport run = MarkedReport();
   for (const std::string& text :
