@@ -1,4 +1,4 @@
-// The profile by instruction as JSON: what `sm89 profile` shows.
+// The profile by instruction as JSON.
 #include <map>
 
 #include "nlohmann/json.hpp"

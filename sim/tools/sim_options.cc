@@ -125,7 +125,7 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->add_option(
          "--pc-json", options->pc_json,
          "profile, and write it with SASS, live registers, source lines and PTX where machine code has "
-         "them\n(sm89 profile --from FILE shows it)")
+         "them")
       ->type_name("FILE");
   app->add_option("--ser-trace", options->ser_trace,
                   "decisions of the reordering stage (research model): FILE.csv, FILE.jsonl, else compact")
