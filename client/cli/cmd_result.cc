@@ -10,6 +10,7 @@
 #include "client/cli/format.h"
 #include "client/cli/job_view.h"
 #include "client/cli/json_out.h"
+#include "client/gunzip_sink.h"
 #include "client/macros.h"
 #include "client/result_reader.h"
 #include "client/watcher.h"
@@ -18,6 +19,7 @@ namespace sm89::client {
 namespace {
 
 constexpr char kToOutput[] = "-";
+constexpr char kTimeline[] = "timeline.json.gz";  // stored compressed
 
 // One stored rendering and the option that asks for it.
 struct Rendering {
@@ -30,6 +32,8 @@ constexpr Rendering kRenderings[] = {
     {"--csv", "report.csv", "The same for the CSV, one row a kernel"},
     {"--text", "report.txt", "The same for the text with the names that Accel-Sim's scrapers look for"},
     {"--table", "report.table", "The same for the table for people (the default)"},
+    {"--kineto", kTimeline,
+     "The timeline as a chrome trace with the fields of PyTorch's profiler; FILE.gz: compressed"},
     {"--trace", "trace.sm89t", "The kept trace of a program that was submitted with --keep-trace"},
 };
 
@@ -52,6 +56,7 @@ absl::StatusOr<Targets> ChooseTargets(const Context& context, const ResultOption
   for (size_t i = 0; i < std::size(kRenderings); ++i) {
     const std::string& target = options.targets[i];
     if (target.empty()) continue;
+    const bool unpack = std::string_view(kRenderings[i].artifact) == kTimeline && !target.ends_with(".gz");
     if (target == kToOutput) {
       if (targets.to_output != nullptr) {
         return absl::InvalidArgumentError("only one rendering can go to the output; give the others a FILE");
@@ -63,6 +68,7 @@ absl::StatusOr<Targets> ChooseTargets(const Context& context, const ResultOption
       targets.sinks.push_back(std::make_unique<FileSink>(target));
       targets.files.emplace_back(kRenderings[i].artifact, target);
     }
+    if (unpack) targets.sinks.back() = std::make_unique<GunzipSink>(std::move(targets.sinks.back()));
     targets.wanted.push_back({kRenderings[i].artifact, targets.sinks.back().get()});
   }
   if (!targets.wanted.empty() || context.flags.json) return targets;

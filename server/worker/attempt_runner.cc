@@ -12,6 +12,7 @@
 #include "sim/base/status_macros.h"
 #include "sim/replay/emulation.h"
 #include "sim/replay/program.h"
+#include "sim/timeline/timeline.h"
 
 namespace sm89 {
 namespace {
@@ -79,6 +80,16 @@ AttemptOutcome Ended(absl::Status status) {
   return outcome;
 }
 
+// Of what `sm89-sim --kineto FILE.gz` writes the very bytes.
+std::string CompressedTimeline(const RunReport& report) {
+  std::string bytes;
+  WriteGzipTimeline(report, [&](std::string_view piece) {
+    bytes += piece;
+    return true;
+  });
+  return bytes;
+}
+
 AttemptOutcome OutcomeOf(const Prepared& run, const v1::Assignment& assignment) {
   const RunReport report = run.simulator->Report();
   if (report.status == RunStatus::kDeadlock) {
@@ -98,6 +109,7 @@ AttemptOutcome OutcomeOf(const Prepared& run, const v1::Assignment& assignment) 
   outcome.artifacts.push_back({"report.csv", ReportToCsv(report), nullptr});
   outcome.artifacts.push_back({"report.txt", ReportToAccelSimText(report), nullptr});
   outcome.artifacts.push_back({"report.table", ReportToTable(report), nullptr});
+  outcome.artifacts.push_back({"timeline.json.gz", CompressedTimeline(report), nullptr});
   return outcome;
 }
 

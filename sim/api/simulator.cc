@@ -35,6 +35,11 @@ EmulatedLaunch LaunchReportOf(const LaunchOutcome& outcome) {
   return launch;
 }
 
+SmReport SmReportOf(const SmConfig& config) {
+  const uint32_t largest_kib = config.shmem_carveouts_kib[config.num_carveouts - 1];
+  return {config.registers, uint64_t{largest_kib} * 1024, config.max_shmem_cta_bytes};
+}
+
 class SimulatorImpl final : public Simulator {
  public:
   SimulatorImpl(SimulatorOptions options, std::shared_ptr<TraceSource> trace, std::unique_ptr<Gpu> gpu,
@@ -88,6 +93,7 @@ class SimulatorImpl final : public Simulator {
     report.core_khz = options_.config.gpu.clocks.core_khz;
     report.num_sms = options_.config.gpu.sm.num_sms;
     report.max_warps_per_sm = options_.config.gpu.sm.max_warps;
+    report.sm = SmReportOf(options_.config.gpu.sm);
     report.status = gpu_->status();
     report.status_detail = gpu_->status_detail();
     report.total_cycles = gpu_->now();
@@ -113,12 +119,8 @@ class SimulatorImpl final : public Simulator {
     AddStats(gpu_->memory().host_copy_stats(), &report.totals.l2);
     report.units.slices = gpu_->memory().slice_stats();
     report.units.channels = gpu_->memory().channel_stats();
-    report.memcpy_h2d_count = gpu_->memcpy_h2d_count();
-    report.memcpy_h2d_bytes = gpu_->memcpy_h2d_bytes();
-    for (const TraceCommand& command : info.commands) {
-      report.memcpy_d2h_count += command.kind == CommandKind::kMemcpyDtoH ? 1 : 0;
-      report.ignored_commands += command.kind == CommandKind::kIgnored ? 1 : 0;
-    }
+    AddCopies(&report);
+    report.intervals = gpu_->SamplesSoFar();
     return report;
   }
 
@@ -147,6 +149,21 @@ class SimulatorImpl final : public Simulator {
            NamedKernels(in_registers,
                         " with several barriers, or one for a part of the CTA, whose number or count is in a "
                         "register: it waits for the whole CTA")});
+    }
+  }
+
+  void AddCopies(RunReport* report) const {
+    report->host_copies = gpu_->host_copies();
+    report->memcpy_h2d_count = report->host_copies.size();
+    uint32_t kernels = 0;
+    size_t copies = 0;  // copies are carried out in the order of the trace
+    for (const TraceCommand& command : trace_->info().commands) {
+      kernels += command.kind == CommandKind::kKernel ? 1 : 0;
+      report->memcpy_d2h_count += command.kind == CommandKind::kMemcpyDtoH ? 1 : 0;
+      report->ignored_commands += command.kind == CommandKind::kIgnored ? 1 : 0;
+      if (command.kind != CommandKind::kMemcpyHtoD || copies == report->host_copies.size()) continue;
+      report->host_copies[copies++].kernels_before = kernels;
+      report->memcpy_h2d_bytes += command.bytes;
     }
   }
 

@@ -285,6 +285,9 @@ struct RunConfig {
   uint32_t concurrent_kernels = 128;
   // 0: control bits of the machine code where there is some, else synthesised ones; 1: always synthesised.
   uint32_t control_bits = 0;
+  // Counters of the timeline: sampled once so many cycles have passed; 0 = never.
+  uint32_t timeline_interval_cycles = 0;
+  bool timeline_sm_tracks = false;  // each SM's issue rate, too
 
   friend bool operator==(const RunConfig&, const RunConfig&) = default;
 };

@@ -295,6 +295,17 @@ std::vector<RowSpec> RunRows() {
            "ones elsewhere; 1: synthesised ones for every kernel.",
        .source = kModelChoice,
        .binding = Uint<&GpuConfig::run, &RunConfig::control_bits>(0, 1)},
+      {.name = "-gpgpu_sm89_timeline_interval",
+       .unit = "cycles",
+       .help = "Counter tracks of the timeline (--kineto): a sample at the first window border after so many "
+               "cycles; 0 = none. A run longer than 8192 samples (1024 with SM tracks) has them this many "
+               "cycles times a power of two apart. Changes no other result.",
+       .source = kModelChoice,
+       .binding = Uint<&GpuConfig::run, &RunConfig::timeline_interval_cycles>(0, 1'000'000'000)},
+      {.name = "-gpgpu_sm89_timeline_sm_tracks",
+       .help = "With -gpgpu_sm89_timeline_interval: the issue rate of each SM, too.",
+       .source = kModelChoice,
+       .binding = Bool<&GpuConfig::run, &RunConfig::timeline_sm_tracks>()},
   };
 }
 

@@ -54,6 +54,11 @@ Gpu::Gpu(GpuOptions options)
     for (uint32_t sm = 0; sm < sms_.size(); ++sm) sms_[sm]->set_profiles(&profiles_[sm % threads]);
     for (uint32_t i = 0; i < threads; ++i) shares_.push_back(i);
   }
+  const RunConfig& run = options_.config.run;
+  if (run.timeline_interval_cycles != 0) {
+    sampler_ = std::make_unique<IntervalSampler>(run.timeline_interval_cycles,
+                                                 run.timeline_sm_tracks ? options_.config.sm.num_sms : 0);
+  }
   pool_ = std::make_unique<WindowPool>(threads, [this](uint32_t item) { RunItem(item); });
 }
 
@@ -128,8 +133,7 @@ absl::Status Gpu::StartCommands() {
     if (command->kind == CommandKind::kMemcpyHtoD) {
       SettleMemory();
       walked_lines += memory_.CopyFromHost(command->address, command->bytes);
-      ++copies_;
-      copied_bytes_ += command->bytes;
+      copies_.push_back({now_, command->address, command->bytes});
       // Bounded host work a call, so that a caller can cancel between copies.
       commands_pending_ = walked_lines > kMaxCopiedLines;
       if (commands_pending_) return absl::OkStatus();
@@ -399,16 +403,43 @@ absl::Status Gpu::RunWindows(uint64_t cycles) {
       break;
     }
     if (next > now_) {
-      now_ = next;
+      SkipTo(next);
       continue;  // a kernel may have become ready: dispatch first
     }
     RunWindow(std::min(now_ + window_ - now_ % window_, limit));
     for (const uint32_t sm : busy_sms_) RETURN_IF_ERROR(sms_[sm]->trace_status());
+    if (sampler_ != nullptr && sampler_->Due(now_)) Sample();
     CheckProgress();
   }
   // The caller's question "is it over?" is answered without another call.
   if (!done_) RETURN_IF_ERROR(StartCommands());
   return absl::OkStatus();
+}
+
+void Gpu::SkipTo(Cycle next) {
+  // Work and a long rest are not mixed in one sample.
+  const bool long_rest = sampler_ != nullptr && next - now_ >= sampler_->interval_cycles();
+  if (long_rest && now_ > sampler_->last_cycle()) Sample();
+  now_ = next;
+  if (sampler_ != nullptr && sampler_->Due(now_)) Sample();
+}
+
+std::vector<uint64_t> Gpu::IssuedBySm() const {
+  std::vector<uint64_t> issued;
+  if (!options_.config.run.timeline_sm_tracks) return issued;
+  issued.reserve(sms_.size());
+  for (const auto& sm : sms_) issued.push_back(sm->issued());
+  return issued;
+}
+
+void Gpu::Sample() {
+  SettleMemory();
+  sampler_->Add(now_, TotalsSoFar(), IssuedBySm());
+}
+
+IntervalSamples Gpu::SamplesSoFar() const {
+  if (sampler_ == nullptr) return {};
+  return sampler_->Until(now_, TotalsSoFar(), IssuedBySm());
 }
 
 void Gpu::CheckProgress() {

@@ -23,6 +23,7 @@
 #include "sim/report/run_report.h"
 #include "sim/sm/sm.h"
 #include "sim/stats/clock_reads.h"
+#include "sim/stats/interval_sampler.h"
 #include "sim/stats/pc_counters.h"
 #include "sim/trace/trace_source.h"
 
@@ -88,8 +89,10 @@ class Gpu {
   PcProfile ProfileOf(uint32_t run) const;
   // Executed warp instructions of guessed opcodes, by text.
   std::vector<std::pair<std::string, uint64_t>> GuessedOf(uint32_t run) const;
-  uint64_t memcpy_h2d_count() const { return copies_; }
-  uint64_t memcpy_h2d_bytes() const { return copied_bytes_; }
+  // Copies from the host so far, in the order of the trace.
+  const std::vector<HostCopyReport>& host_copies() const { return copies_; }
+  // Counters by interval up to now; empty when the configuration asks for none.
+  IntervalSamples SamplesSoFar() const;
 
  private:
   explicit Gpu(GpuOptions options);
@@ -119,6 +122,10 @@ class Gpu {
   // Next window border at which anything happens; kNever: nothing ever will.
   Cycle NextWindow();
   void CheckProgress();
+  // Idle time is skipped up to `next`.
+  void SkipTo(Cycle next);
+  void Sample();
+  std::vector<uint64_t> IssuedBySm() const;
   void End(RunStatus status, std::string detail);
   // stuck.cc: one line on what the warps wait for and how that may come, behind `what`; then every line of
   // kernels, warps and queues.
@@ -150,9 +157,9 @@ class Gpu {
   Cycle window_end_ = 0;
   Cycle last_progress_ = 0;
   uint64_t last_events_ = 0;  // instructions and replies
-  uint64_t copies_ = 0;
-  uint64_t copied_bytes_ = 0;
-  SimStats finished_;  // SM, L1 and network statistics of finished kernels
+  std::vector<HostCopyReport> copies_;
+  std::unique_ptr<IntervalSampler> sampler_;  // null: no samples are asked for
+  SimStats finished_;                         // SM, L1 and network statistics of finished kernels
   uint32_t num_finished_ = 0;
   bool commands_pending_ = false;  // host copies are left for the next call
   // CTA dispatch at this cycle: the pass may go on in the next call.

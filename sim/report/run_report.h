@@ -13,6 +13,7 @@
 
 #include "sim/base/types.h"
 #include "sim/stats/clock_reads.h"
+#include "sim/stats/interval_sampler.h"
 #include "sim/stats/pc_counters.h"
 #include "sim/stats/sim_stats.h"
 #include "sim/stats/slice_load.h"
@@ -81,6 +82,21 @@ struct KernelReport {
   std::vector<std::string> source_files;  // that per_pc's notes name
 };
 
+// A copy from the host that was carried out.
+struct HostCopyReport {
+  uint64_t cycle = 0;  // it takes none
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint32_t kernels_before = 0;  // of the trace, in its order
+};
+
+// What the configuration says of an SM.
+struct SmReport {
+  uint32_t registers = 0;                // 32 bits each
+  uint64_t shared_memory_bytes = 0;      // the largest carve-out
+  uint64_t cta_shared_memory_bytes = 0;  // of these, the most that one CTA may have
+};
+
 struct UnitReport {  // per slice / per channel figures
   std::vector<L2Stats> slices;
   std::vector<DramStats> channels;
@@ -96,6 +112,7 @@ struct RunReport {
   uint32_t core_khz = 0;
   uint32_t num_sms = 0;
   uint32_t max_warps_per_sm = 0;
+  SmReport sm;
   RunStatus status = RunStatus::kComplete;
   std::string status_detail;  // why it ended early; the watchdog's dump
   uint64_t total_cycles = 0;
@@ -106,7 +123,9 @@ struct RunReport {
   std::vector<TraceWarning> warnings;
   std::vector<std::string> assumptions;  // hardware behaviour that the model assumes
   uint32_t trace_kernels = 0;  // in the trace; 0 = not told. More than `kernels` holds after --kernels
+  std::vector<HostCopyReport> host_copies;
   uint64_t memcpy_h2d_count = 0, memcpy_h2d_bytes = 0, memcpy_d2h_count = 0, ignored_commands = 0;
+  IntervalSamples intervals;  // empty unless the configuration asks for them
 };
 
 // True when every selected kernel ran to its end on a trace that is whole: no limit, no cancellation, no

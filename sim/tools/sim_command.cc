@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <ostream>
@@ -13,6 +14,7 @@
 #include "sim/api/ser_trace_file.h"
 #include "sim/report/run_report.h"
 #include "sim/report/text.h"
+#include "sim/timeline/timeline.h"
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/findings_text.h"
 #include "sim/tools/mark_warnings.h"
@@ -37,15 +39,13 @@ bool Interrupted(const SimCommandIo& io) { return io.interrupted != nullptr && i
 
 // The result files.
 struct Outputs {
-  std::unique_ptr<ResultOutput> json, csv, text, pc_csv, pc_json;
+  std::unique_ptr<ResultOutput> json, csv, text, pc_csv, pc_json, kineto;
 };
 
 absl::Status CheckDifferent(const SimCommandOptions& options) {
-  const std::pair<const char*, const std::string*> outputs[] = {{"--json", &options.json},
-                                                                {"--csv", &options.csv},
-                                                                {"--text", &options.text},
-                                                                {"--pc-csv", &options.pc_csv},
-                                                                {"--pc-json", &options.pc_json}};
+  const std::pair<const char*, const std::string*> outputs[] = {
+      {"--json", &options.json},     {"--csv", &options.csv},         {"--text", &options.text},
+      {"--pc-csv", &options.pc_csv}, {"--pc-json", &options.pc_json}, {"--kineto", &options.kineto}};
   for (size_t i = 0; i < std::size(outputs); ++i) {
     for (size_t k = 0; k < i; ++k) {
       const auto& [option, path] = outputs[i];
@@ -77,6 +77,9 @@ absl::StatusOr<Outputs> OpenOutputs(const SimCommandOptions& options, std::ostre
   }
   if (!options.pc_json.empty()) {
     ASSIGN_OR_RETURN(outputs.pc_json, ResultOutput::Open(options.pc_json, out));
+  }
+  if (!options.kineto.empty()) {
+    ASSIGN_OR_RETURN(outputs.kineto, ResultOutput::Open(options.kineto, out));
   }
   return outputs;
 }
@@ -160,9 +163,10 @@ absl::Status Simulate(Simulator* simulator, const SimCommandOptions& options, co
   }
 }
 
-absl::Status WriteProfile(const RunReport& report, ResultOutput* output) {
+// `write` gives the file in pieces.
+absl::Status WritePieces(const std::function<void(const PieceSink&)>& write, ResultOutput* output) {
   absl::Status status;
-  WriteProfileCsv(report, [&](std::string_view piece) {
+  write([&](std::string_view piece) {
     status = output->Append(piece);
     return status.ok();
   });
@@ -181,10 +185,17 @@ absl::Status WriteResults(const RunReport& report, const SimCommandOptions& opti
     }
     RETURN_IF_ERROR(outputs.text->Commit(text));
   }
-  if (outputs.pc_csv != nullptr) RETURN_IF_ERROR(WriteProfile(report, outputs.pc_csv.get()));
+  if (outputs.pc_csv != nullptr) {
+    RETURN_IF_ERROR(
+        WritePieces([&](const PieceSink& sink) { WriteProfileCsv(report, sink); }, outputs.pc_csv.get()));
+  }
   if (outputs.pc_json != nullptr) RETURN_IF_ERROR(outputs.pc_json->Commit(ProfileToJson(report)));
+  if (outputs.kineto != nullptr) {
+    const auto write = options.kineto.ends_with(".gz") ? WriteGzipTimeline : WriteTimeline;
+    RETURN_IF_ERROR(WritePieces([&](const PieceSink& sink) { write(report, sink); }, outputs.kineto.get()));
+  }
   const bool table = options.json != "-" && options.csv != "-" && options.text != "-" &&
-                     options.pc_csv != "-" && options.pc_json != "-";
+                     options.pc_csv != "-" && options.pc_json != "-" && options.kineto != "-";
   if (table) out << ReportToTable(report) << std::flush;
   return absl::OkStatus();
 }

@@ -130,6 +130,10 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
   app->add_option("--ser-trace", options->ser_trace,
                   "decisions of the reordering stage (research model): FILE.csv, FILE.jsonl, else compact")
       ->type_name("FILE");
+  app->add_option(
+         "--kineto", options->kineto,
+         "write the timeline as a chrome trace with the fields of PyTorch's profiler; NAME.gz: compressed")
+      ->type_name("FILE");
   app->add_flag("--profile", options->profile,
                 "count issues and warp states by instruction: per_pc in --json, hottest in the table");
   app->add_flag("--host-time", options->host_time,
@@ -176,7 +180,8 @@ absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
   const bool other = !options.trace.empty() || options.program.any() || !options.calibrate_measured.empty() ||
                      !options.baseline_record.empty() || !options.overrides.empty() ||
                      !options.kernels.ranges.empty() || !options.json.empty() || !options.csv.empty() ||
-                     !options.text.empty() || !options.pc_csv.empty() || !options.ser_trace.empty();
+                     !options.text.empty() || !options.pc_csv.empty() || !options.ser_trace.empty() ||
+                     !options.kineto.empty();
   if (!other) return absl::OkStatus();
   return InputError(absl::StatusCode::kInvalidArgument,
                     Fault{.field = "--baseline-check",
@@ -189,7 +194,7 @@ absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
 absl::Status CheckCalibrateAlone(const SimCommandOptions& options) {
   const bool other = !options.keep_trace.empty() || !options.baseline_record.empty() ||
                      !options.json.empty() || !options.csv.empty() || !options.text.empty() ||
-                     !options.pc_csv.empty() || !options.ser_trace.empty();
+                     !options.pc_csv.empty() || !options.ser_trace.empty() || !options.kineto.empty();
   if (options.calibrate_measured.empty() || !other) return absl::OkStatus();
   return InputError(absl::StatusCode::kInvalidArgument,
                     Fault{.field = "--calibrate",
@@ -266,11 +271,11 @@ absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
   }
   RETURN_IF_ERROR(CheckInput(*options));
   options->profile = options->profile || !options->pc_csv.empty() || !options->pc_json.empty();
-  const std::string* outputs[] = {&options->json, &options->csv, &options->text, &options->pc_csv,
-                                  &options->pc_json};
+  const std::string* outputs[] = {&options->json,   &options->csv,     &options->text,
+                                  &options->pc_csv, &options->pc_json, &options->kineto};
   if (std::count_if(std::begin(outputs), std::end(outputs), [](const auto* o) { return *o == "-"; }) > 1) {
     return absl::InvalidArgumentError(
-        "only one of --json, --csv, --text, --pc-csv and --pc-json can go to standard output");
+        "only one of --json, --csv, --text, --pc-csv, --pc-json and --kineto can go to standard output");
   }
   if (options->host_time && options->text.empty()) {
     return absl::InvalidArgumentError("--host-time adds lines to --text, which is not asked for");

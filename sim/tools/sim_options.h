@@ -29,7 +29,7 @@ struct SimCommandOptions {
   uint64_t max_instructions = 0;  // with `program`: warp instructions that a launch may execute; 0 = no limit
   uint32_t threads = 1;
   // Where to write; "-" is standard output, empty is nowhere.
-  std::string json, csv, text, pc_csv, pc_json;
+  std::string json, csv, text, pc_csv, pc_json, kineto;
   std::string ser_trace;  // decisions of the reordering stage; empty is nowhere
   // baseline_record: this run goes into the file, too. baseline_check: the runs of the file, nothing else.
   std::string baseline_record, baseline_check;

@@ -1,6 +1,7 @@
 // The same question gives the same bytes: over runs, threads, and slices of Advance.
 #include <gtest/gtest.h>
 
+#include "sim/timeline/timeline.h"
 #include "tests/support/trace_builder.h"
 
 namespace sm89 {
@@ -40,9 +41,9 @@ std::string MixedTrace() {
   return WriteTrace(kernels);
 }
 
-std::string Json(const std::string& path, uint32_t threads, uint64_t slice) {
+RunReport Report(const std::string& path, uint32_t threads, uint64_t slice, Config config = TestConfig()) {
   SimulatorOptions options;
-  options.config = TestConfig();
+  options.config = std::move(config);
   options.trace_path = path;
   options.threads = threads;
   auto simulator = Simulator::Create(std::move(options));
@@ -52,7 +53,20 @@ std::string Json(const std::string& path, uint32_t threads, uint64_t slice) {
     EXPECT_TRUE(progress.ok());
     if (!progress.ok() || progress->done) break;
   }
-  return ReportToJson((*simulator)->Report());
+  return (*simulator)->Report();
+}
+
+std::string Json(const std::string& path, uint32_t threads, uint64_t slice) {
+  return ReportToJson(Report(path, threads, slice));
+}
+
+std::string Timeline(const RunReport& report) {
+  std::string text;
+  WriteTimeline(report, [&](std::string_view piece) {
+    text += piece;
+    return true;
+  });
+  return text;
 }
 
 TEST(DeterminismTest, SameBytesOverRunsThreadsAndSlices) {
@@ -63,6 +77,33 @@ TEST(DeterminismTest, SameBytesOverRunsThreadsAndSlices) {
   for (const uint32_t threads : {2u, 3u, 8u}) EXPECT_EQ(Json(path, threads, 1'000'000), reference) << threads;
   EXPECT_EQ(Json(path, 2, 1), reference) << "one window at a time";
   EXPECT_EQ(Json(path, 1, 777), reference);
+}
+
+TEST(DeterminismTest, SamplesAreTheSameAndChangeNothing) {
+  const std::string path = MixedTrace();
+  Config config =
+      TestConfig({{"gpgpu_sm89_timeline_interval", "300"}, {"gpgpu_sm89_timeline_sm_tracks", "1"}});
+  const RunReport reference = Report(path, 1, 1'000'000, config);
+  ASSERT_GT(reference.intervals.samples.size(), 10u);
+  IntervalSample sum;
+  for (const IntervalSample& sample : reference.intervals.samples) {
+    sum.warp_instructions += sample.warp_instructions;
+    sum.l2_sectors += sample.l2_sectors;
+    sum.dram_read_sectors += sample.dram_read_sectors;
+  }
+  EXPECT_EQ(sum.warp_instructions, reference.totals.sm.warp_instructions);
+  EXPECT_EQ(sum.l2_sectors, reference.totals.l2.read_sectors + reference.totals.l2.write_sectors);
+  EXPECT_EQ(sum.dram_read_sectors, reference.totals.dram.read_sectors);
+  uint64_t issued = 0;
+  for (const uint64_t count : reference.intervals.sm_issued) issued += count;
+  EXPECT_EQ(issued, sum.warp_instructions);
+  const std::string text = Timeline(reference);
+  EXPECT_EQ(Timeline(Report(path, 3, 1'000'000, config)), text);
+  EXPECT_EQ(Timeline(Report(path, 2, 1, config)), text) << "one window at a time";
+  RunReport plain = Report(path, 1, 777);
+  EXPECT_TRUE(plain.intervals.empty());
+  plain.config_digest = reference.config_digest;
+  EXPECT_EQ(ReportToJson(plain), ReportToJson(reference));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "client/checksum.h"
 #include "nlohmann/json.hpp"
 #include "tests/integration/service_test.h"
+#include "tests/support/gzip_file.h"
 
 namespace sm89::testing {
 namespace {
@@ -32,7 +33,7 @@ TEST_F(EndToEndTest, DaemonAndStandAloneProgramGiveTheSameBytes) {
   if (access(DaemonFixture::Program("sm89-sim").c_str(), X_OK) != 0) GTEST_SKIP() << "sm89-sim is not built";
   const std::string alone = daemon_.File("alone.json");
   const ProgramResult sim = RunProgram({DaemonFixture::Program("sm89-sim"), "--config", "RTX4090", "--trace",
-                                        Example().string(), "--json", alone},
+                                        Example().string(), "--json", alone, "--kineto", alone + ".gz"},
                                        daemon_.File(""));
   ASSERT_EQ(sim.exit_code, 0) << sim.err;
 
@@ -46,12 +47,34 @@ TEST_F(EndToEndTest, DaemonAndStandAloneProgramGiveTheSameBytes) {
   ASSERT_EQ(watched.exit_code, 0) << watched.out << watched.err << daemon_.log();
   EXPECT_EQ(Parse(watched.out)["state"], "SUCCEEDED");
   const std::string served = daemon_.File("served.json");
-  ASSERT_EQ(daemon_.Cli({"result", job, "--json", served}).exit_code, 0);
+  ASSERT_EQ(daemon_.Cli({"result", job, "--json", served, "--kineto", served + ".gz"}).exit_code, 0);
 
   const Json ours = Parse(ReadFileText(served));
   EXPECT_GT(ours["kernels"].size(), 0u);
   // The trace's name is what the user called it; a folder is uploaded as an archive of that name.
   EXPECT_EQ(ReadFileText(served), ReadFileText(alone));
+  EXPECT_EQ(ReadFileText(served + ".gz"), ReadFileText(alone + ".gz"));
+  const ProgramResult plain = daemon_.Cli({"result", job, "--kineto"});
+  EXPECT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_EQ(plain.out, ReadGzipFile(alone + ".gz"));
+  EXPECT_EQ(Parse(plain.out)["schemaVersion"], 1);
+}
+
+TEST_F(EndToEndTest, SamplesForTheTimelineAreAskedForWithTheJob) {
+  const ProgramResult run = daemon_.Cli({"submit", "--trace", MakeTrace(daemon_, "mine", 2), "--set",
+                                         "gpgpu_sm89_timeline_interval=500", "--wait", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
+  const std::string file = daemon_.File("timeline.json");
+  const std::string job = Parse(run.out)["jobs"][0]["name"];
+  ASSERT_EQ(daemon_.Cli({"result", job, "--kineto", file}).exit_code, 0);
+  size_t kernels = 0, counters = 0;
+  const Json trace = Parse(ReadFileText(file));
+  for (const Json& event : trace["traceEvents"]) {
+    kernels += event.value("cat", "") == "kernel" ? 1 : 0;
+    counters += event["ph"] == "C" && event["name"] == "IPC" ? 1 : 0;
+  }
+  EXPECT_EQ(kernels, 2u);
+  EXPECT_GE(counters, 2u);
 }
 
 TEST_F(EndToEndTest, OneCommandDoesItAll) {

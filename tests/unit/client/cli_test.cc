@@ -365,6 +365,36 @@ TEST_F(CliTest, ResultWritesFilesAndPrintsTheTable) {
   EXPECT_EQ(Run({"result", "a"}), kExitIncomplete);
 }
 
+TEST_F(CliTest, ResultUnpacksTheTimelineUnlessItsFileIsCompressed) {
+  server_.state().result_parts.emplace_back().set_status("complete");
+  // printf '{"traceEvents": []}\n' | gzip -n
+  const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03,
+                                  0xab, 0x56, 0x2a, 0x29, 0x4a, 0x4c, 0x4e, 0x75, 0x2d, 0x4b,
+                                  0xcd, 0x2b, 0x29, 0x56, 0xb2, 0x52, 0x88, 0x8e, 0xad, 0xe5,
+                                  0x02, 0x00, 0x3a, 0x10, 0xcf, 0x2a, 0x14, 0x00, 0x00, 0x00};
+  const std::string bytes(reinterpret_cast<const char*>(packed), sizeof packed);
+  server_.state().artifacts = {{"timeline.json.gz", bytes}};
+  EXPECT_EQ(Run({"result", "a", "--kineto"}), kExitOk) << err();
+  EXPECT_EQ(out(), "{\"traceEvents\": []}\n");
+  const std::string plain = (home_ / "t.json").string();
+  const std::string compressed = (home_ / "t.json.gz").string();
+  EXPECT_EQ(Run({"result", "a", "--kineto", plain}), kExitOk) << err();
+  EXPECT_EQ(Run({"result", "a", "--kineto", compressed}), kExitOk) << err();
+  std::ostringstream text, kept;
+  text << std::ifstream(plain).rdbuf();
+  kept << std::ifstream(compressed).rdbuf();
+  EXPECT_EQ(text.str(), "{\"traceEvents\": []}\n");
+  EXPECT_EQ(kept.str(), bytes);
+  // Cut short or no gzip at all: nothing is left behind.
+  fs::remove(plain);
+  for (const std::string& bad : {bytes.substr(0, 20), std::string("{}")}) {
+    server_.state().artifacts = {{"timeline.json.gz", bad}};
+    EXPECT_NE(Run({"result", "a", "--kineto", plain}), kExitOk);
+    EXPECT_THAT(err(), HasSubstr("gzip"));
+    EXPECT_FALSE(fs::exists(plain));
+  }
+}
+
 TEST_F(CliTest, ResultOfAnUnfinishedJobSaysHowItStands) {
   AddJob("a", v1::Job::RUNNING);
   EXPECT_EQ(Run({"result", "a"}), kExitInvalid);

@@ -184,7 +184,7 @@ TEST(Digest, OfThePresetIsKnown) {
   const auto config = LoadConfig("RTX4090", {}, {});
   ASSERT_TRUE(config.ok()) << config.status();
   // Changes with every default, setting and name: results cached under the old value are then not used.
-  EXPECT_EQ(config->digest, "fd0f711f6b6f2be6649b1d19baf2aa00a7bd1252f8f325f61ca862de662b3839");
+  EXPECT_EQ(config->digest, "5efb3ab2f1dba8d571d6d8c60f4f99034fb528616e95b4122f658ca4668e73a0");
 }
 
 TEST(Digest, DependsOnValuesOnly) {
