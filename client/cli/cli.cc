@@ -73,6 +73,7 @@ void AddCommands(CLI::App& app, Context& context) {
   AddWatchCommand(app, context);
   AddJobsCommands(app, context);
   AddResultCommand(app, context);
+  AddKinetoCommand(app, context);
   AddAnalyzeCommand(app, context);
   AddCalibrateCommand(app, context);
   AddBaselineCommand(app, context);
