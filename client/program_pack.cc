@@ -117,6 +117,8 @@ class Packer {
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size()));
       const auto line = static_cast<uint64_t>(1 + std::count(text.begin(), end, '\n'));
       return PackFault(launches_, line, "", "JSON", "the text is not JSON");
+    } catch (const Json::exception& error) {  // a number that no double holds
+      return PackFault(launches_, 0, "", "JSON with numbers that a double holds", error.what());
     }
   }
 

@@ -1,6 +1,7 @@
 #include "client/result_reader.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -143,6 +144,12 @@ FileSink::~FileSink() {
 
 absl::Status FileSink::Restart() {
   if (fd_ >= 0) close(fd_);
+  struct stat info {};
+  if (stat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path_, S_ISDIR(info.st_mode) ? ": it is a folder" : ": a device or pipe would be replaced",
+        "; give the name of a file, or no name for the standard output"));
+  }
   fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
   return fd_ >= 0 ? absl::OkStatus() : FileError("cannot create", temporary_);
 }

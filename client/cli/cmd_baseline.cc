@@ -281,6 +281,7 @@ void AddRecord(CLI::App& parent, Context& context) {
   command->add_option("--kernels", options->kernels, "Only these kernels of the trace, e.g. 1,3-5");
   command->add_option("--band", options->band_percent, "Allowed difference of each cycle count in %")
       ->check(CLI::Range(baseline::kBandPercentMin, baseline::kBandPercentMax))
+      ->check(NotANumber)
       ->type_name("PERCENT")
       ->capture_default_str();
   AddIngestOptions(*command, options->upload);
@@ -295,6 +296,7 @@ void AddCheck(CLI::App& parent, Context& context) {
   command->add_option("FILE", options->file, "The baseline")->required();
   command->add_option("--band", options->band_percent, "Allowed difference in % instead of the recorded one")
       ->check(CLI::Range(baseline::kBandPercentMin, baseline::kBandPercentMax))
+      ->check(NotANumber)
       ->type_name("PERCENT");
   command->add_flag("--allow-changes", options->allow_changes,
                     "Compare although a configuration or an input is another than the recorded one");

@@ -192,6 +192,7 @@ void AddSearchOptions(CLI::App& command, calibrate::SearchOptions& search) {
       ->allow_extra_args(false);
   command.add_option("--tolerance", search.tolerance_percent, "Errors inside +/- this need no more work")
       ->check(CLI::Range(0.0, 100.0))
+      ->check(NotANumber)
       ->type_name("PERCENT")
       ->capture_default_str();
   command.add_flag(

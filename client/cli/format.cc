@@ -204,4 +204,8 @@ std::string ShortName(const std::string& name) {
   return slash == std::string::npos ? name : name.substr(slash + 1);
 }
 
+std::string NotANumber(const std::string& text) {
+  return text.find_first_of("nN") == std::string::npos ? "" : text + " is not a number";
+}
+
 }  // namespace sm89::client

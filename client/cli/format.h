@@ -52,4 +52,7 @@ absl::StatusOr<std::string> FullName(const std::string& collection, const std::s
 // "x" for "jobs/x".
 std::string ShortName(const std::string& name);
 
+// A check of an option: "nan" passes every comparison of a range. The text of the mistake, or nothing.
+std::string NotANumber(const std::string& text);
+
 }  // namespace sm89::client

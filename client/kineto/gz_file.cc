@@ -57,7 +57,7 @@ GzInput::int_type GzInput::underflow() {
   if (got < 0 || code == Z_BUF_ERROR) {
     status_ = code == Z_ERRNO
                   ? FileError("read", path_, errno)
-                  : absl::DataLossError(absl::StrCat(path_, " is damaged or cut short: ", message));
+                  : absl::InvalidArgumentError(absl::StrCat(path_, " is damaged or cut short: ", message));
   }
   if (got <= 0) return traits_type::eof();
   allowed_bytes_ -= std::min<uint64_t>(allowed_bytes_, static_cast<uint64_t>(got));

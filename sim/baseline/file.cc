@@ -174,6 +174,10 @@ absl::StatusOr<Json> ParseText(std::string_view text, const std::string& file) {
                             .line = static_cast<uint64_t>(line),
                             .expected = "JSON that 'baseline record' wrote",
                             .message = "not JSON"});
+  } catch (const Json::exception& error) {  // a number that no double holds
+    return InputError(
+        absl::StatusCode::kInvalidArgument,
+        Fault{.file = file, .expected = "numbers that a double holds", .message = error.what()});
   }
 }
 

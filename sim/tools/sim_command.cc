@@ -11,13 +11,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "sim/api/ser_trace_file.h"
 #include "sim/report/run_report.h"
 #include "sim/report/text.h"
 #include "sim/timeline/timeline.h"
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/findings_text.h"
 #include "sim/tools/mark_warnings.h"
+#include "sim/tools/ser_trace_file.h"
 #include "sim/tools/sim_baseline.h"
 #include "sim/tools/sim_calibrate.h"
 #include "sim/tools/sim_errors.h"
@@ -44,8 +44,10 @@ struct Outputs {
 
 absl::Status CheckDifferent(const SimCommandOptions& options) {
   const std::pair<const char*, const std::string*> outputs[] = {
-      {"--json", &options.json},     {"--csv", &options.csv},         {"--text", &options.text},
-      {"--pc-csv", &options.pc_csv}, {"--pc-json", &options.pc_json}, {"--kineto", &options.kineto}};
+      {"--json", &options.json},           {"--csv", &options.csv},
+      {"--text", &options.text},           {"--pc-csv", &options.pc_csv},
+      {"--pc-json", &options.pc_json},     {"--kineto", &options.kineto},
+      {"--ser-trace", &options.ser_trace}, {"--keep-trace", &options.keep_trace}};
   for (size_t i = 0; i < std::size(outputs); ++i) {
     for (size_t k = 0; k < i; ++k) {
       const auto& [option, path] = outputs[i];
@@ -195,7 +197,8 @@ absl::Status WriteResults(const RunReport& report, const SimCommandOptions& opti
     RETURN_IF_ERROR(WritePieces([&](const PieceSink& sink) { write(report, sink); }, outputs.kineto.get()));
   }
   const bool table = options.json != "-" && options.csv != "-" && options.text != "-" &&
-                     options.pc_csv != "-" && options.pc_json != "-" && options.kineto != "-";
+                     options.pc_csv != "-" && options.pc_json != "-" && options.kineto != "-" &&
+                     options.ser_trace != "-";
   if (table) out << ReportToTable(report) << std::flush;
   return absl::OkStatus();
 }
@@ -252,7 +255,7 @@ absl::StatusOr<Finished> RunToEnd(const SimCommandOptions& options, Config confi
   std::shared_ptr<Emulation> emulation;  // null for traces
   std::unique_ptr<SerTraceFile> ser_trace;
   if (!options.ser_trace.empty()) {
-    ASSIGN_OR_RETURN(ser_trace, SerTraceFile::Create(options.ser_trace));
+    ASSIGN_OR_RETURN(ser_trace, SerTraceFile::Create(options.ser_trace, io.out));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Simulator> simulator,
                    Prepare(options, std::move(config), io, progress, &emulation, ser_trace.get()));

@@ -33,6 +33,11 @@ constexpr char kDescription[] =
     "TRACE is a folder with kernelslist.g, a list file, one kernel file, an archive of a folder, or a "
     "compact trace.";
 
+// "nan" passes every comparison of a range.
+std::string NotANumber(const std::string& text) {
+  return text.find_first_of("nN") == std::string::npos ? "" : text + " is not a number";
+}
+
 void DeclareBaseline(CLI::App* app, SimCommandOptions* options) {
   app->add_option("--baseline-record", options->baseline_record,
                   "add this run's cycle counts to a baseline, or replace its earlier ones (sim/baseline)")
@@ -43,6 +48,7 @@ void DeclareBaseline(CLI::App* app, SimCommandOptions* options) {
   app->add_option("--baseline-band", options->baseline_band_percent,
                   "allowed difference in % (default 15; of a check: the recorded one)")
       ->check(CLI::Range(baseline::kBandPercentMin, baseline::kBandPercentMax))
+      ->check(NotANumber)
       ->type_name("PERCENT");
   app->add_flag("--baseline-allow-changes", options->baseline_allow_changes,
                 "with --baseline-check: compare although a configuration or an input has changed");
@@ -69,6 +75,7 @@ void DeclareCalibrate(CLI::App* app, SimCommandOptions* options) {
   app->add_option("--calibrate-tolerance", options->calibrate_search.tolerance_percent,
                   "errors inside +/- this need no more work (default 5)")
       ->check(CLI::Range(0.0, 100.0))
+      ->check(NotANumber)
       ->type_name("PERCENT");
   app->add_option("--calibrate-output", options->calibrate_output, "write an overlay configuration")
       ->type_name("FILE");
@@ -181,7 +188,8 @@ absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
                      !options.baseline_record.empty() || !options.overrides.empty() ||
                      !options.kernels.ranges.empty() || !options.json.empty() || !options.csv.empty() ||
                      !options.text.empty() || !options.pc_csv.empty() || !options.ser_trace.empty() ||
-                     !options.kineto.empty();
+                     !options.kineto.empty() || !options.pc_json.empty() || options.profile ||
+                     options.max_cycles != 0;
   if (!other) return absl::OkStatus();
   return InputError(absl::StatusCode::kInvalidArgument,
                     Fault{.field = "--baseline-check",
@@ -194,7 +202,8 @@ absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
 absl::Status CheckCalibrateAlone(const SimCommandOptions& options) {
   const bool other = !options.keep_trace.empty() || !options.baseline_record.empty() ||
                      !options.json.empty() || !options.csv.empty() || !options.text.empty() ||
-                     !options.pc_csv.empty() || !options.ser_trace.empty() || !options.kineto.empty();
+                     !options.pc_csv.empty() || !options.ser_trace.empty() || !options.kineto.empty() ||
+                     !options.pc_json.empty();
   if (options.calibrate_measured.empty() || !other) return absl::OkStatus();
   return InputError(absl::StatusCode::kInvalidArgument,
                     Fault{.field = "--calibrate",
@@ -271,11 +280,12 @@ absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
   }
   RETURN_IF_ERROR(CheckInput(*options));
   options->profile = options->profile || !options->pc_csv.empty() || !options->pc_json.empty();
-  const std::string* outputs[] = {&options->json,   &options->csv,     &options->text,
-                                  &options->pc_csv, &options->pc_json, &options->kineto};
+  const std::string* outputs[] = {&options->json,    &options->csv,    &options->text,     &options->pc_csv,
+                                  &options->pc_json, &options->kineto, &options->ser_trace};
   if (std::count_if(std::begin(outputs), std::end(outputs), [](const auto* o) { return *o == "-"; }) > 1) {
     return absl::InvalidArgumentError(
-        "only one of --json, --csv, --text, --pc-csv, --pc-json and --kineto can go to standard output");
+        "only one of --json, --csv, --text, --pc-csv, --pc-json, --kineto and --ser-trace can go to standard "
+        "output");
   }
   if (options->host_time && options->text.empty()) {
     return absl::InvalidArgumentError("--host-time adds lines to --text, which is not asked for");

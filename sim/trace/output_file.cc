@@ -1,6 +1,7 @@
 #include "sim/trace/output_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -58,6 +59,14 @@ absl::Status OutputFile::Failure(const char* what) const {
 
 absl::Status OutputFile::Create(const std::string& path) {
   path_ = path;
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return InputError(
+        absl::StatusCode::kFailedPrecondition,
+        Fault{.file = path_,
+              .expected = "a regular file, or a name that is free",
+              .message = S_ISDIR(info.st_mode) ? "it is a folder" : "a device or pipe would be replaced"});
+  }
   tmp_path_ = path + ".tmp";
   fd_ = open(tmp_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
   return fd_ < 0 ? Failure("create the file") : absl::OkStatus();

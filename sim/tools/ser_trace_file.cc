@@ -1,4 +1,4 @@
-#include "sim/api/ser_trace_file.h"
+#include "sim/tools/ser_trace_file.h"
 
 #include <algorithm>
 
@@ -83,12 +83,13 @@ void PutText(std::string* out, const SerRecord& r, bool json) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SerTraceFile>> SerTraceFile::Create(const std::string& path) {
+absl::StatusOr<std::unique_ptr<SerTraceFile>> SerTraceFile::Create(const std::string& path,
+                                                                   std::ostream& standard_out) {
   auto out = std::make_unique<SerTraceFile>();
-  if (absl::EndsWith(path, ".csv")) out->format_ = Format::kCsv;
+  if (path == "-" || absl::EndsWith(path, ".csv")) out->format_ = Format::kCsv;
   if (absl::EndsWith(path, ".jsonl")) out->format_ = Format::kJsonLines;
-  RETURN_IF_ERROR(out->file_.Create(path));
-  if (out->format_ == Format::kCompact) RETURN_IF_ERROR(out->file_.Append(kMagic));
+  ASSIGN_OR_RETURN(out->file_, ResultOutput::Open(path, standard_out));
+  if (out->format_ == Format::kCompact) RETURN_IF_ERROR(out->file_->Append(kMagic));
   if (out->format_ == Format::kCsv) out->pending_ = kCsvHeader;
   return out;
 }
@@ -113,10 +114,10 @@ void SerTraceFile::Flush() {
     std::string head;
     PutNumber(&head, pending_.size(), 4);
     PutNumber(&head, packed.size(), 4);
-    status_.Update(file_.Append(head));
-    status_.Update(file_.Append(packed));
+    status_.Update(file_->Append(head));
+    status_.Update(file_->Append(packed));
   } else {
-    status_.Update(file_.Append(pending_));
+    status_.Update(file_->Append(pending_));
   }
   pending_.clear();
 }
@@ -124,7 +125,7 @@ void SerTraceFile::Flush() {
 absl::Status SerTraceFile::Finish() {
   Flush();
   RETURN_IF_ERROR(status_);
-  return file_.Commit();
+  return file_->Commit("");
 }
 
 absl::StatusOr<std::vector<SerRecord>> ReadSerTrace(std::string_view bytes, uint64_t max_records) {

@@ -1,11 +1,13 @@
 // The file of reordering decisions in its three forms.
-#include "sim/api/ser_trace_file.h"
+#include "sim/tools/ser_trace_file.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
+#include <sstream>
 
 #include "nlohmann/json.hpp"
 #include "tests/support/temp_dir.h"
@@ -35,7 +37,7 @@ std::vector<SerRecord> Records(uint32_t count) {
 }
 
 std::string Written(const std::string& path, const std::vector<SerRecord>& records) {
-  auto file = SerTraceFile::Create(path);
+  auto file = SerTraceFile::Create(path, std::cout);
   EXPECT_TRUE(file.ok()) << file.status();
   (*file)->Append(records);
   EXPECT_TRUE((*file)->Finish().ok());
@@ -94,11 +96,27 @@ TEST(SerTraceFile, WithoutFinishThereIsNoFile) {
   const testing::TempDir dir;
   const std::string path = dir.File("moves.csv");
   {
-    auto file = SerTraceFile::Create(path);
+    auto file = SerTraceFile::Create(path, std::cout);
     ASSERT_TRUE(file.ok());
     (*file)->Append(Records(3));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(SerTraceFile, AFolderIsRefusedAndAPipeIsWrittenTo) {
+  const testing::TempDir dir;
+  EXPECT_FALSE(SerTraceFile::Create(dir.path(), std::cout).ok());
+  std::ostringstream out;
+  auto file = SerTraceFile::Create("-", out);
+  ASSERT_TRUE(file.ok()) << file.status();
+  (*file)->Append(Records(2));
+  EXPECT_TRUE((*file)->Finish().ok());
+  EXPECT_TRUE(out.str().starts_with("cycle,sm,")) << out.str();
+  auto null = SerTraceFile::Create("/dev/null", std::cout);
+  ASSERT_TRUE(null.ok()) << null.status();
+  (*null)->Append(Records(2));
+  EXPECT_TRUE((*null)->Finish().ok());
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
 }  // namespace

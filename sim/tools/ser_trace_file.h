@@ -1,8 +1,9 @@
 // The file of a run's reordering decisions (sim/sm/SER.md): by its name CSV (.csv), JSON lines (.jsonl), or
-// compact: zstd frames of fixed rows, about a tenth of the CSV.
+// compact: zstd frames of fixed rows, about a tenth of the CSV. Standard output ("-") gets CSV.
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sim/stats/ser_record.h"
-#include "sim/trace/output_file.h"
+#include "sim/tools/sim_output.h"
 
 namespace sm89 {
 
@@ -20,7 +21,8 @@ class SerTraceFile {
  public:
   enum class Format : uint8_t { kCompact, kCsv, kJsonLines };
 
-  static absl::StatusOr<std::unique_ptr<SerTraceFile>> Create(const std::string& path);
+  static absl::StatusOr<std::unique_ptr<SerTraceFile>> Create(const std::string& path,
+                                                              std::ostream& standard_out);
   // Keeps the first error for Finish; after it nothing is written.
   void Append(std::span<const SerRecord> records);
   // The file is there once this is OK.
@@ -31,7 +33,7 @@ class SerTraceFile {
   void Flush();
 
   Format format_ = Format::kCompact;
-  OutputFile file_;
+  std::unique_ptr<ResultOutput> file_;
   std::string pending_;
   uint64_t num_records_ = 0;
   absl::Status status_;
