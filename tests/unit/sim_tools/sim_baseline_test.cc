@@ -9,28 +9,17 @@
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/sim_command.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/sim_tools/run_sim.h"
 
 namespace sm89 {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using testing::Outcome;
+using testing::Sim;
 
 constexpr char kExample[] = SM89_SOURCE_DIR "/deploy/example";
-
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-Outcome Sim(const std::vector<std::string>& args) {
-  std::ostringstream out, err;
-  Outcome outcome;
-  outcome.code = SimMain(args, {.out = out, .err = err});
-  outcome.out = out.str();
-  outcome.err = err.str();
-  return outcome;
-}
 
 class SimBaselineTest : public ::testing::Test {
  protected:

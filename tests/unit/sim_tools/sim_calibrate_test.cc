@@ -11,6 +11,7 @@
 #include "sim/tools/sim_command.h"
 #include "tests/support/expect_file.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/sim_tools/run_sim.h"
 
 namespace sm89 {
 namespace {
@@ -18,24 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using testing::Outcome;
+using testing::Sim;
 using testing::SplitFact;
 
 constexpr char kExample[] = SM89_SOURCE_DIR "/deploy/example";
 constexpr char kMeasured[] = SM89_SOURCE_DIR "/tests/data/calibrate/ncu.csv";
-
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-Outcome Sim(const std::vector<std::string>& args) {
-  std::ostringstream out, err;
-  Outcome outcome;
-  outcome.code = SimMain(args, {.out = out, .err = err});
-  outcome.out = out.str();
-  outcome.err = err.str();
-  return outcome;
-}
 
 Outcome Calibrate(std::vector<std::string> more) {
   std::vector<std::string> args = {"--trace", kExample, "--kernels", "4,5,6", "--calibrate", kMeasured};
