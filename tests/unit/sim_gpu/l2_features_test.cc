@@ -152,6 +152,16 @@ TEST(L2Interleave, ARequestOfTwoSlicesIsAnsweredOnceWhenBothHave) {
   EXPECT_EQ(busy_slices, 2u);
 }
 
+// Slices of one line each, all of memory compressed: a line's neighbour evicts it.
+GpuConfig OneLineCompressed() {
+  GpuConfig config = MemoryConfig();
+  config.l2.cache.sets = 1;
+  config.l2.cache.ways = 1;
+  config.l2.features.num_compressed = 1;
+  config.l2.features.compressed[0] = {0, ~uint64_t{0}};
+  return config;
+}
+
 TEST(L2Compression, MovesLessOfWhatIsInARange) {
   GpuConfig config = MemoryConfig();
   config.l2.features.num_compressed = 1;
@@ -186,11 +196,7 @@ TEST(L2Compression, AHitTakesTheDecompressionLonger) {
 }
 
 TEST(L2Compression, ALineWrittenBackWholeIsCompressedOneInPartIsNot) {
-  GpuConfig config = MemoryConfig();
-  config.l2.cache.sets = 1;
-  config.l2.cache.ways = 1;
-  config.l2.features.num_compressed = 1;
-  config.l2.features.compressed[0] = {0, ~uint64_t{0}};
+  const GpuConfig config = OneLineCompressed();
   MemoryDriver driver(config);
   const AddressMap map(config.l2, config.dram);
   const uint64_t next = map.NextOfSlice(3);
@@ -237,11 +243,7 @@ TEST(L2Compression, OneSectorOfALineMovesMore) {
 }
 
 TEST(L2Compression, ALineWithBytesMissingIsWrittenBackAsItIs) {
-  GpuConfig config = MemoryConfig();
-  config.l2.cache.sets = 1;
-  config.l2.cache.ways = 1;
-  config.l2.features.num_compressed = 1;
-  config.l2.features.compressed[0] = {0, ~uint64_t{0}};
+  const GpuConfig config = OneLineCompressed();
   MemoryDriver driver(config);
   const AddressMap map(config.l2, config.dram);
   MemRequest& write = driver.Add(0, 0, 3, MemRequestKind::kWrite);
