@@ -291,6 +291,10 @@ absl::StatusOr<v1::Config> Client::GetConfig(const v1::GetConfigRequest& request
 absl::StatusOr<v1::GetSchemaResponse> Client::GetSchema(const v1::GetSchemaRequest& request) {
   return impl_->Call(*impl_->configs, &Configs::GetSchema, request, Repeat::kWhenUnavailable);
 }
+absl::StatusOr<v1::ListTensorModesResponse> Client::ListTensorModes(
+    const v1::ListTensorModesRequest& request) {
+  return impl_->Call(*impl_->configs, &Configs::ListTensorModes, request, Repeat::kWhenUnavailable);
+}
 absl::StatusOr<v1::ValidateConfigResponse> Client::ValidateConfig(const v1::ValidateConfigRequest& request) {
   return impl_->Call(*impl_->configs, &Configs::ValidateConfig, request, Repeat::kWhenUnavailable);
 }

@@ -64,6 +64,7 @@ class Client {
   absl::StatusOr<v1::ListConfigsResponse> ListConfigs(const v1::ListConfigsRequest& request);
   absl::StatusOr<v1::Config> GetConfig(const v1::GetConfigRequest& request);
   absl::StatusOr<v1::GetSchemaResponse> GetSchema(const v1::GetSchemaRequest& request);
+  absl::StatusOr<v1::ListTensorModesResponse> ListTensorModes(const v1::ListTensorModesRequest& request);
   absl::StatusOr<v1::ValidateConfigResponse> ValidateConfig(const v1::ValidateConfigRequest& request);
   absl::StatusOr<v1::Config> CreateConfig(const v1::CreateConfigRequest& request);
   absl::StatusOr<v1::DiffConfigsResponse> DiffConfigs(const v1::DiffConfigsRequest& request);

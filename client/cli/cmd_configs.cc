@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "client/checksum.h"
 #include "client/cli/commands.h"
 #include "client/cli/config_source.h"
@@ -161,6 +162,38 @@ absl::StatusOr<ExitCode> ShowSchema(Context& context, const ConfigOptions& optio
   return kExitOk;
 }
 
+absl::StatusOr<ExitCode> ShowTensorModes(Context& context, const ConfigOptions& options) {
+  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
+  v1::ListTensorModesRequest request;
+  CLIENT_ASSIGN_OR_RETURN(*request.mutable_name(), FullName("configs", options.name));
+  CLIENT_RETURN_IF_ERROR(AddOverrides("--set", options.sets, request.mutable_overrides()));
+  CLIENT_ASSIGN_OR_RETURN(const v1::ListTensorModesResponse answer, client->ListTensorModes(request));
+  if (context.flags.json) {
+    context.PrintJson(ToJson(answer));
+    return kExitOk;
+  }
+  const auto right = Table::Align::kRight;
+  Table table({{"CODE"},
+               {"INPUTS"},
+               {"ACC."},
+               {"SHAPE"},
+               {"MACS", right},
+               {"INTERVAL", right},
+               {"LATENCY", right},
+               {"TOP/S", right},
+               {"SOURCE OF THE RATE RELATIVE TO FP16 (ADA)", Table::Align::kLeft, 60}});
+  for (const v1::TensorMode& mode : answer.modes()) {
+    const std::string source =
+        mode.disabled_by().empty() ? mode.source() : absl::StrCat("OFF: ", mode.disabled_by(), " 0");
+    table.AddRow({mode.code(), mode.inputs(), mode.accumulator(),
+                  absl::StrCat("m", mode.m(), "n", mode.n(), "k", mode.k(), mode.sparse() ? " sparse" : ""),
+                  absl::StrCat(mode.macs()), absl::StrCat(mode.interval_cycles()),
+                  absl::StrCat(mode.latency_cycles()), absl::StrFormat("%.1f", mode.peak_tops()), source});
+  }
+  table.Print(context.terminal());
+  return kExitOk;
+}
+
 absl::StatusOr<ExitCode> ValidateConfig(Context& context, const ConfigOptions& options) {
   CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
   v1::ValidateConfigRequest request;
@@ -300,6 +333,12 @@ void AddConfigsCommand(CLI::App& app, Context& context) {
                                "Every setting there is: type, unit, range, default, source", ShowSchema);
   schema->add_option("SETTING", options->setting, "Only this one");
   schema->add_option("--group", options->group, "Only one group, e.g. l2");
+
+  CLI::App* tensor =
+      AddAction(*command, context, options, "tensor",
+                "Every tensor-core mode with its interval, latency (cycles) and peak rate", ShowTensorModes);
+  tensor->add_option("CONFIG", options->name, "Name")->required();
+  AddSet(tensor, *options);
 
   CLI::App* validate = AddAction(*command, context, options, "validate",
                                  "Check a configuration; shows all errors with their lines", ValidateConfig);

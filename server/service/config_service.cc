@@ -13,6 +13,8 @@
 #include "sim/base/status_macros.h"
 #include "sim/base/strings.h"
 #include "sim/base/version.h"
+#include "sim/isa/tensor_modes.h"
+#include "sim/sm/tensor_timing.h"
 #include "sm89/v1/config.grpc.pb.h"
 
 namespace sm89 {
@@ -107,6 +109,23 @@ void ToMessage(const SettingInfo& info, v1::SettingSchema* message) {
   message->set_has_effect(info.has_effect);
 }
 
+void ToMessage(const TensorMode& mode, const GpuConfig& gpu, v1::TensorMode* message) {
+  const UnitTiming timing = StrategyOf(mode).Timing(mode, gpu.exec);
+  message->set_code(std::string(mode.mnemonic));
+  message->set_inputs(std::string(mode.inputs));
+  message->set_accumulator(std::string(Name(mode.accumulator)));
+  message->set_m(mode.m);
+  message->set_n(mode.n);
+  message->set_k(mode.k);
+  message->set_sparse(mode.sparse);
+  message->set_macs(mode.macs());
+  message->set_interval_cycles(timing.interval_cycles);
+  message->set_latency_cycles(timing.latency_cycles);
+  message->set_peak_tops(PeakTops(mode, gpu));
+  message->set_source(std::string(mode.source));
+  message->set_disabled_by(std::string(DisablingSetting(mode, gpu.exec)));
+}
+
 absl::StatusOr<std::string> ConfigId(std::string_view field, const std::string& name) {
   return ParseName(field, name, "configs", IsConfigId);
 }
@@ -149,6 +168,22 @@ class ConfigServiceImpl final : public v1::ConfigService::CallbackService {
       if (response->settings_size() == 0) {
         return FieldError("group", request->group(), "a group that the whole schema shows", "no such group");
       }
+      response->set_model_version(std::string(kModelVersion));
+      return absl::OkStatus();
+    });
+  }
+
+  Unary* ListTensorModes(Context* context, const v1::ListTensorModesRequest* request,
+                         v1::ListTensorModesResponse* response) override {
+    return RunUnary(context, executor_, kSubject, [this, request, response]() -> absl::Status {
+      ASSIGN_OR_RETURN(const std::string id, ConfigId("name", request->name()));
+      ASSIGN_OR_RETURN(const auto overrides, ToOverrides("overrides", request->overrides()));
+      ASSIGN_OR_RETURN(const NamedConfig named, configs_.Resolve(id, overrides));
+      const GpuConfig& gpu = named.config.gpu;
+      for (const TensorMode& mode : TensorModes()) ToMessage(mode, gpu, response->add_modes());
+      response->set_num_sms(gpu.sm.num_sms);
+      response->set_core_mhz(gpu.clocks.core_khz / 1000.0);
+      response->set_digest(named.config.digest);
       response->set_model_version(std::string(kModelVersion));
       return absl::OkStatus();
     });

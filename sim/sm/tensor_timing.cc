@@ -53,6 +53,10 @@ double MacsPerCycle(const TensorMode& mode, const GpuConfig& gpu) {
   return static_cast<double>(mode.macs()) * units / strategy.Timing(mode, gpu.exec).interval_cycles;
 }
 
+double PeakTops(const TensorMode& mode, const GpuConfig& gpu) {
+  return 2e-12 * MacsPerCycle(mode, gpu) * gpu.sm.num_sms * gpu.clocks.core_khz * 1e3;
+}
+
 std::string_view DisablingSetting(const TensorMode& mode, const ExecConfig& exec) {
   if (mode.fp8() && !exec.tensor_fp8_enabled) return "-gpgpu_sm89_tc_fp8_enabled";
   if (mode.sparse && !exec.tensor_sparse_enabled) return "-gpgpu_sm89_tc_sparse_enabled";

@@ -25,6 +25,9 @@ const TensorStrategy& StrategyOf(const TensorMode& mode);
 // Dense-equivalent multiply-adds a cycle of one SM at the mode's interval.
 double MacsPerCycle(const TensorMode& mode, const GpuConfig& gpu);
 
+// Peak of the whole GPU, 10^12 operations a second; two a multiply-add, dense-equivalent.
+double PeakTops(const TensorMode& mode, const GpuConfig& gpu);
+
 // The setting that switches the mode off in this configuration; empty when none does.
 std::string_view DisablingSetting(const TensorMode& mode, const ExecConfig& exec);
 

@@ -143,6 +143,38 @@ TEST_F(ConfigServiceTest, TheSchemaIsComplete) {
   EXPECT_EQ(stub_->GetSchema(&third, one, &part).error_code(), StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(ConfigServiceTest, TensorModesFollowTheConfiguration) {
+  v1::ListTensorModesRequest request;
+  request.set_name("configs/RTX4090");
+  v1::ListTensorModesResponse response;
+  {
+    ClientContext context;
+    ASSERT_TRUE(stub_->ListTensorModes(&context, request, &response).ok());
+  }
+  EXPECT_EQ(response.num_sms(), 128u);
+  EXPECT_EQ(response.core_mhz(), 2520);
+  const auto fp16 = [&]() -> const v1::TensorMode& { return response.modes(0); };
+  ASSERT_GT(response.modes_size(), 30);
+  EXPECT_EQ(fp16().code(), "HMMA");
+  EXPECT_EQ(fp16().macs(), 2048u);
+  EXPECT_EQ(fp16().interval_cycles(), 16u);
+  EXPECT_NEAR(fp16().peak_tops(), 330.3, 0.05);  // NVIDIA's Ada whitepaper, appendix A
+  for (const v1::TensorMode& mode : response.modes()) {
+    EXPECT_FALSE(mode.source().empty());
+    EXPECT_TRUE(mode.disabled_by().empty());
+  }
+  v1::Override* off = request.add_overrides();
+  off->set_name("gpgpu_sm89_tc_sparse_enabled");
+  off->set_value("0");
+  ClientContext second;
+  ASSERT_TRUE(stub_->ListTensorModes(&second, request, &response).ok());
+  for (const v1::TensorMode& mode : response.modes())
+    EXPECT_EQ(mode.disabled_by(), mode.sparse() ? "-gpgpu_sm89_tc_sparse_enabled" : "") << mode.code();
+  request.set_name("configs/none");
+  ClientContext third;
+  EXPECT_EQ(stub_->ListTensorModes(&third, request, &response).error_code(), StatusCode::NOT_FOUND);
+}
+
 TEST_F(ConfigServiceTest, ValidateGivesAllErrorsWithLines) {
   v1::ValidateConfigRequest request;
   request.set_base("configs/RTX4090");
