@@ -137,6 +137,24 @@ absl::Status Keep(MeasuredKernel kernel, Measured* out) {
   return absl::OkStatus();
 }
 
+// In base units; nothing where the profiler has no figure. Metrics without a unit may be texts ("all"); a
+// cell with one is a number or a word for "none".
+absl::StatusOr<std::optional<double>> MetricValue(const std::string& cell, const std::string& unit,
+                                                  const std::string& metric, NumberStyle style,
+                                                  const std::string& file, uint64_t line) {
+  const std::optional<double> number = ReadNumber(cell, style);
+  if (!number.has_value()) {
+    if (unit.empty() || IsAbsent(cell)) return std::nullopt;
+    return RowFault(file, line, metric, cell, "a number, n/a or nothing", "not a number");
+  }
+  const bool cycles = metric == kCyclesMetric;
+  if (cycles && !unit.empty() && !unit.ends_with("cycle") && !unit.ends_with("cycles"))
+    return RowFault(file, line, metric, unit, "cycle, Kcycle, Mcycle ...", "not a unit of cycles");
+  if (metric == kDurationMetric && !IsTimeUnit(unit))
+    return RowFault(file, line, metric, unit, "ns, us, ms or s", "not a unit of time");
+  return *number * UnitScale(unit);
+}
+
 // One row a launch, one column a metric; the second line has units.
 absl::Status ReadRawPage(const CsvFile& csv, const NcuColumns& columns, Measured* out) {
   out->format = "ncu raw page";
@@ -156,8 +174,10 @@ absl::Status ReadRawPage(const CsvFile& csv, const NcuColumns& columns, Measured
     }
     ASSIGN_OR_RETURN(MeasuredKernel kernel, Launch(row, columns, out->file));
     for (size_t i = static_cast<size_t>(first); i < row.fields.size(); ++i) {
-      const std::optional<double> value = ReadNumber(row.fields[i], style);
-      if (value.has_value()) kernel.metrics[csv.header.fields[i]] = *value * UnitScale(units[i]);
+      const std::string& metric = csv.header.fields[i];
+      ASSIGN_OR_RETURN(const std::optional<double> value,
+                       MetricValue(row.fields[i], units[i], metric, style, out->file, row.line));
+      if (value.has_value()) kernel.metrics[metric] = *value;
     }
     RETURN_IF_ERROR(Keep(std::move(kernel), out));
   }
@@ -183,11 +203,11 @@ absl::Status ReadMetricRows(const CsvFile& csv, const NcuColumns& columns, Measu
       RETURN_IF_ERROR(Keep(std::move(kernel), out));
     }
     if (Cell(row, metric).empty()) continue;  // a rule's text
-    const std::optional<double> number = ReadNumber(Cell(row, value), style);
-    if (!number.has_value()) continue;
+    const std::string name = MetricName(Cell(row, metric), Cell(row, unit));
+    ASSIGN_OR_RETURN(const std::optional<double> number,
+                     MetricValue(Cell(row, value), Cell(row, unit), name, style, out->file, row.line));
     // Sections repeat some metrics.
-    out->kernels[place->second].metrics.emplace(MetricName(Cell(row, metric), Cell(row, unit)),
-                                                *number * UnitScale(Cell(row, unit)));
+    if (number.has_value()) out->kernels[place->second].metrics.emplace(name, *number);
   }
   return absl::OkStatus();
 }
@@ -208,7 +228,7 @@ absl::Status ReadNsys(const CsvFile& csv, Measured* out) {
   const int duration = header.FindWithUnit(summary ? "Avg" : "Duration", &unit);
   const std::string column = summary ? "Avg (ns)" : "Duration (ns)";
   if (duration < 0) return header.Need(column, out->file).status();
-  if (UnitScale(unit) == 1 && unit != "ns" && unit != "nsec")
+  if (!IsTimeUnit(unit))
     return RowFault(out->file, csv.header.line, column, unit, "ns, us, ms or s", "not a unit of time");
   out->format = summary ? "nsys gpu_kern_sum" : "nsys gpu_trace";
   ASSIGN_OR_RETURN(const int name, header.Need("Name", out->file));

@@ -41,6 +41,31 @@ std::optional<NumberStyle> StyleOfOneSign(std::string_view cell, char sign) {
   return as_decimal;
 }
 
+struct UnitRow {
+  std::string_view unit;
+  double scale;
+};
+
+// In ns; nothing for what is no unit of time.
+std::optional<double> TimeScale(std::string_view unit) {
+  constexpr auto kTimes = std::to_array<UnitRow>({{"ns", 1},
+                                                  {"nsecond", 1},
+                                                  {"nsec", 1},
+                                                  {"us", 1e3},
+                                                  {"usecond", 1e3},
+                                                  {"usec", 1e3},
+                                                  {"ms", 1e6},
+                                                  {"msecond", 1e6},
+                                                  {"msec", 1e6},
+                                                  {"s", 1e9},
+                                                  {"second", 1e9},
+                                                  {"sec", 1e9}});
+  for (const UnitRow& row : kTimes) {
+    if (unit == row.unit) return row.scale;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void NumberStyleVote::Add(std::string_view cell, uint64_t line) {
@@ -84,6 +109,14 @@ std::optional<double> ReadNumber(std::string_view cell, NumberStyle style) {
   return value;
 }
 
+bool IsAbsent(std::string_view cell) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"", "-", "n/a", "N/A", "no data", "nan", "-nan", "inf", "-inf", "(!) n/a", "(!) nan", "(!) inf"});
+  return std::find(kWords.begin(), kWords.end(), cell) != kWords.end();
+}
+
+bool IsTimeUnit(std::string_view unit) { return TimeScale(unit).has_value(); }
+
 double UnitScale(std::string_view unit) {
   const size_t slash = unit.find('/');
   const std::string_view amount = unit.substr(0, slash);
@@ -95,25 +128,7 @@ double UnitScale(std::string_view unit) {
     if (per == "ms" || per == "msecond") return UnitScale(amount) * 1e3;
     return UnitScale(amount);
   }
-  struct Row {
-    std::string_view unit;
-    double scale;
-  };
-  constexpr auto kTimes = std::to_array<Row>({{"ns", 1},
-                                              {"nsecond", 1},
-                                              {"nsec", 1},
-                                              {"us", 1e3},
-                                              {"usecond", 1e3},
-                                              {"usec", 1e3},
-                                              {"ms", 1e6},
-                                              {"msecond", 1e6},
-                                              {"msec", 1e6},
-                                              {"s", 1e9},
-                                              {"second", 1e9},
-                                              {"sec", 1e9}});
-  for (const Row& row : kTimes) {
-    if (amount == row.unit) return row.scale;
-  }
+  if (const std::optional<double> time = TimeScale(amount)) return *time;
   if (amount.size() < 2) return 1;
   std::string rest(amount.substr(1));
   std::transform(rest.begin(), rest.end(), rest.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -121,8 +136,8 @@ double UnitScale(std::string_view unit) {
                         rest == "sector" || rest == "cycle" || rest == "request";
   if (!prefixed) return 1;
   constexpr auto kPrefixes =
-      std::to_array<Row>({{"K", 1e3}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}});
-  for (const Row& row : kPrefixes) {
+      std::to_array<UnitRow>({{"K", 1e3}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}});
+  for (const UnitRow& row : kPrefixes) {
     if (amount.front() == row.unit.front()) return row.scale;
   }
   return 1;

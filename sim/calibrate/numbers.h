@@ -32,6 +32,12 @@ class NumberStyleVote {
 // Nothing for "n/a", "nan", an empty cell, infinity and what is no number in this style.
 std::optional<double> ReadNumber(std::string_view cell, NumberStyle style);
 
+// Whether a cell says that there is no figure: "n/a", "no data", "nan", "inf", "-", nothing.
+bool IsAbsent(std::string_view cell);
+
+// "ns", "usecond" ...
+bool IsTimeUnit(std::string_view unit);
+
 // What a value in `unit` is multiplied by to be in base units: bytes, ns, Hz, one, and each per second.
 // Prefixes are decimal, as the profilers': "Mbyte" = 10^6. Units that are not known ("cycle", "inst", "%")
 // are base units.

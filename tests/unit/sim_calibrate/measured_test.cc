@@ -231,6 +231,51 @@ TEST(Csv, NsysSummaryAndOtherUnits) {
   EXPECT_FALSE(summary->kernels[0].grid.has_value());
 }
 
+constexpr char kRowsHead[] =
+    "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+std::string OneMetric(const std::string& metric, const std::string& unit, const std::string& value) {
+  return absl::StrCat(kRowsHead, "\"0\",\"k(int)\",\"(32, 1, 1)\",\"(8, 1, 1)\",\"", metric, "\",\"", unit,
+                      "\",\"", value, "\"\n");
+}
+
+TEST(Measured, ACellWithAUnitThatIsNoNumberIsAFault) {
+  const auto bad = ReadMeasured(OneMetric("gpc__cycles_elapsed.max", "cycle", "12x34"), "x.csv");
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* part : {"x.csv", "2", "gpc__cycles_elapsed.max", "12x34", "a number, n/a or nothing"})
+    EXPECT_NE(bad.status().message().find(part), std::string_view::npos) << part << bad.status();
+  const auto raw = ReadMeasured(
+      "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid "
+      "Size\",\"dram__bytes_read.sum\"\n\"\",\"\",\"\",\"\",\"Mbyte\"\n"
+      "\"0\",\"k(int)\",\"(32, 1, 1)\",\"(8, 1, 1)\",\"one\"\n",
+      "x.csv");
+  ASSERT_FALSE(raw.ok());
+  EXPECT_NE(raw.status().message().find("dram__bytes_read.sum"), std::string_view::npos) << raw.status();
+}
+
+TEST(Measured, WordsForNoFigureAndTextsWithoutAUnitAreAbsent) {
+  for (const char* none : {"n/a", "no data", "nan", "", "(!) n/a"}) {
+    const auto read = ReadMeasured(OneMetric("dram__bytes_read.sum", "byte", none), "x.csv");
+    ASSERT_TRUE(read.ok()) << none << read.status();
+    EXPECT_TRUE(read->kernels[0].metrics.empty()) << none;
+  }
+  const auto text = ReadMeasured(OneMetric("Cluster Scheduling Policy", "", "PolicySpread"), "x.csv");
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_TRUE(text->kernels[0].metrics.empty());
+}
+
+TEST(Measured, CyclesAndDurationsNeedTheirUnits) {
+  const auto cycles = ReadMeasured(OneMetric("gpc__cycles_elapsed.max", "furlong", "12"), "x.csv");
+  ASSERT_FALSE(cycles.ok());
+  EXPECT_NE(cycles.status().message().find("furlong"), std::string_view::npos) << cycles.status();
+  const auto time = ReadMeasured(OneMetric("gpu__time_duration.sum", "cycle", "12"), "x.csv");
+  ASSERT_FALSE(time.ok());
+  EXPECT_NE(time.status().message().find("not a unit of time"), std::string_view::npos) << time.status();
+  const auto kilo = ReadMeasured(OneMetric("gpc__cycles_elapsed.max", "Kcycle", "12"), "x.csv");
+  ASSERT_TRUE(kilo.ok()) << kilo.status();
+  EXPECT_EQ(kilo->kernels[0].metrics.at(kCyclesMetric), 12'000);
+}
+
 TEST(Numbers, StylesAreTold) {
   struct Row {
     const char* cell;
