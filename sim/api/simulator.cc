@@ -59,6 +59,8 @@ class SimulatorImpl final : public Simulator {
   }
 
   void Cancel() override { gpu_->Cancel(); }
+  const Gpu& gpu() const override { return *gpu_; }
+  const Emulation* emulation() const override { return options_.emulation.get(); }
 
   SimProgress Progress() const override {
     SimProgress progress;
@@ -290,6 +292,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions op
   gpu_options.max_cycles = options.max_cycles;
   gpu_options.threads = options.threads;
   gpu_options.profile = options.profile;
+  gpu_options.observer = options.observer;
   if (options.ser_sink && !options.config.gpu.ser.enabled) {
     return InputError(absl::StatusCode::kInvalidArgument,
                       Fault{.field = "-gpgpu_sm89_ser_enabled",

@@ -20,6 +20,9 @@
 
 namespace sm89 {
 
+class Gpu;
+class IssueObserver;
+
 // Kernels to run, 1-based positions in the trace's order; empty = all. "1,3-5" -> {{1,1},{3,5}}.
 struct KernelSelection {
   std::vector<std::pair<uint32_t, uint32_t>> ranges;
@@ -48,6 +51,8 @@ struct SimulatorOptions {
   // Decisions of the reordering stage, by cycle and SM, in pieces; null: nobody asked. Asked for without the
   // stage being on, creation fails.
   std::function<void(std::span<const SerRecord>)> ser_sink;
+  // Gets every instruction as it issues and may pause the simulation (sim/debug); null: nobody asked.
+  IssueObserver* observer = nullptr;
 };
 
 // A snapshot while running.
@@ -77,12 +82,17 @@ class Simulator {
   // Bounded host work: about a millisecond a 64-cycle window at worst, so callers can poll cancellation.
   // With a live source a call ends early once it has executed about a million instructions, or one thread
   // block if that has more.
+  // With an observer a call ends early where that pauses it.
   virtual absl::StatusOr<SimProgress> Advance(uint64_t cycles) = 0;
   // Ends the run where it is; Report() then says kCancelled.
   virtual void Cancel() = 0;
   virtual SimProgress Progress() const = 0;
   // Complete after Advance said done; before that a report of the state so far.
   virtual RunReport Report() const = 0;
+  // What it simulates with, for sim/debug: warps, queues, the trace's static tables; and what executes the
+  // launches (null: a trace).
+  virtual const Gpu& gpu() const = 0;
+  virtual const Emulation* emulation() const = 0;
 };
 
 }  // namespace sm89

@@ -13,6 +13,7 @@
 #include "sim/isa/control_synthesis.h"
 #include "sim/isa/tensor_modes.h"
 #include "sim/sm/tensor_timing.h"
+#include "sim/sm/warp_view.h"
 
 namespace sm89 {
 namespace {
@@ -41,6 +42,7 @@ Gpu::Gpu(GpuOptions options)
   for (uint32_t i = 0; i < options_.config.sm.num_sms; ++i) {
     sms_.push_back(std::make_unique<Sm>(options_.config, static_cast<uint16_t>(i)));
     sms_.back()->set_ser_recording(static_cast<bool>(options_.ser_sink));
+    sms_.back()->set_observer(options_.observer);
   }
   // Requests of a window arrive behind its end only if no one-way latency is shorter than the window.
   window_ =
@@ -48,7 +50,8 @@ Gpu::Gpu(GpuOptions options)
   // What a window sends is answered two one-way latencies later at the earliest, and what the windows before
   // it sent is answered up to one latency behind its begin: the next window may run without its answers.
   memory_beside_ = 2 * window_ <= memory_.crossbar().MinLatency();
-  const uint32_t threads = std::clamp<uint32_t>(options_.threads, 1, options_.config.sm.num_sms);
+  const uint32_t most_threads = options_.observer != nullptr ? 1 : options_.config.sm.num_sms;
+  const uint32_t threads = std::clamp<uint32_t>(options_.threads, 1, most_threads);
   if (options_.profile) {
     profiles_.resize(threads);
     for (uint32_t sm = 0; sm < sms_.size(); ++sm) sms_[sm]->set_profiles(&profiles_[sm % threads]);
@@ -245,23 +248,60 @@ void Gpu::RunItem(uint32_t item) {
   }
 }
 
-void Gpu::RunWindow(Cycle end) {
+void Gpu::OpenWindow(Cycle end) {
+  window_open_ = true;
   window_end_ = end;
+  stepped_to_ = now_;
   busy_sms_.clear();
   for (uint32_t sm = 0; sm < sms_.size(); ++sm) {
     const bool replies = !inboxes_[sm].empty() && inboxes_[sm].front().cycle < end;
     if (replies || sms_[sm]->NextEvent(now_) < end) busy_sms_.push_back(sm);
   }
+}
+
+bool Gpu::RunSms(Cycle until) {
+  if (options_.observer != nullptr) return StepSms(until);
   pool_->Run(profiles_.empty() ? busy_sms_ : shares_, [this] { RunMemory(); });
+  return true;
+}
+
+Cycle Gpu::NextStep() const {
+  Cycle next = kNever;
+  for (const uint32_t sm : busy_sms_) {
+    next = std::min(next, sms_[sm]->NextEvent(stepped_to_));
+    if (!inboxes_[sm].empty()) next = std::min(next, std::max(inboxes_[sm].front().cycle, stepped_to_));
+  }
+  return next;
+}
+
+bool Gpu::StepSms(Cycle until) {
+  while (stepped_to_ < window_end_) {
+    const Cycle next = NextStep();
+    if (std::min(next, window_end_) >= until && until < window_end_) {
+      stepped_to_ = std::max(stepped_to_, until);
+      return false;
+    }
+    if (next >= window_end_) break;
+    stepped_to_ = next + 1;
+    for (const uint32_t sm : busy_sms_) sms_[sm]->Run(next, next + 1, &inboxes_[sm]);
+    if (options_.observer->PauseAfter(next)) return false;
+  }
+  stepped_to_ = window_end_;
+  return true;
+}
+
+void Gpu::CloseWindow() {
+  if (options_.observer != nullptr) RunMemory();
+  window_open_ = false;
   TakeReplies();
   for (const uint32_t sm : busy_sms_) {
     if (sms_[sm]->outbox().empty()) continue;
     outboxes_[sm].swap(sms_[sm]->outbox());
     senders_.push_back(sm);
   }
-  memory_horizon_ = end + memory_.crossbar().MinLatency();
+  memory_horizon_ = window_end_ + memory_.crossbar().MinLatency();
   if (!memory_beside_) SettleMemory();
-  now_ = end;
+  now_ = window_end_;
   CollectClockSamples();
   if (options_.ser_sink) CollectSerRecords();
   CollectFinished();
@@ -384,29 +424,33 @@ absl::Status Gpu::Advance(uint64_t cycles) {
 }
 
 absl::Status Gpu::RunWindows(uint64_t cycles) {
-  const Cycle until = cycles > kNever - now_ ? kNever : now_ + cycles;
+  const Cycle until = cycles > kNever - now() ? kNever : now() + cycles;
   executed_ = 0;
-  while (!done_ && now_ < until) {
-    RETURN_IF_ERROR(StartCommands());
-    if (done_ || commands_pending_) return absl::OkStatus();
-    RETURN_IF_ERROR(DispatchCtas());
-    if (dispatch_pending_) return absl::OkStatus();
-    const Cycle next = NextWindow();
-    if (next == kNever) {
-      End(RunStatus::kDeadlock, DescribeStuck("nothing can happen any more"));
-      break;
+  while (!done_ && now() < until) {
+    if (!window_open_) {
+      RETURN_IF_ERROR(StartCommands());
+      if (done_ || commands_pending_) return absl::OkStatus();
+      RETURN_IF_ERROR(DispatchCtas());
+      if (dispatch_pending_) return absl::OkStatus();
+      const Cycle next = NextWindow();
+      if (next == kNever) {
+        End(RunStatus::kDeadlock, DescribeStuck("nothing can happen any more"));
+        break;
+      }
+      const Cycle limit = options_.max_cycles == 0 ? kNever : options_.max_cycles;
+      if (next >= limit) {
+        now_ = limit;
+        End(RunStatus::kCycleLimit, absl::StrCat("the limit of ", Counted(limit, "cycle"), " was reached"));
+        break;
+      }
+      if (next > now_) {
+        SkipTo(next);
+        continue;  // a kernel may have become ready: dispatch first
+      }
+      OpenWindow(std::min(now_ + window_ - now_ % window_, limit));
     }
-    const Cycle limit = options_.max_cycles == 0 ? kNever : options_.max_cycles;
-    if (next >= limit) {
-      now_ = limit;
-      End(RunStatus::kCycleLimit, absl::StrCat("the limit of ", Counted(limit, "cycle"), " was reached"));
-      break;
-    }
-    if (next > now_) {
-      SkipTo(next);
-      continue;  // a kernel may have become ready: dispatch first
-    }
-    RunWindow(std::min(now_ + window_ - now_ % window_, limit));
+    if (!RunSms(until)) return absl::OkStatus();
+    CloseWindow();
     for (const uint32_t sm : busy_sms_) RETURN_IF_ERROR(sms_[sm]->trace_status());
     if (sampler_ != nullptr && sampler_->Due(now_)) Sample();
     CheckProgress();
@@ -439,7 +483,7 @@ void Gpu::Sample() {
 
 IntervalSamples Gpu::SamplesSoFar() const {
   if (sampler_ == nullptr) return {};
-  return sampler_->Until(now_, TotalsSoFar(), IssuedBySm());
+  return sampler_->Until(now(), TotalsSoFar(), IssuedBySm());
 }
 
 void Gpu::CheckProgress() {
@@ -481,7 +525,7 @@ SimStats Gpu::StatsOf(uint32_t index) const {
   const KernelRun& run = *runs_[index];
   SimStats stats = run.sm_stats;
   if (!run.finished) {
-    for (const auto& sm : sms_) sm->AddStats(index, now_, &stats);
+    for (const auto& sm : sms_) sm->AddStats(index, now(), &stats);
   }
   const MemorySideStats& memory = memory_.kernel_stats(index);
   AddStats(memory.noc, &stats.noc);
@@ -493,7 +537,7 @@ SimStats Gpu::StatsOf(uint32_t index) const {
 SimStats Gpu::TotalsSoFar() const {
   SimStats totals = finished_;
   for (const uint32_t index : active_) {
-    for (const auto& sm : sms_) sm->AddStats(index, now_, &totals);
+    for (const auto& sm : sms_) sm->AddStats(index, now(), &totals);
     AddStats(memory_.kernel_stats(index).noc, &totals.noc);
   }
   for (const L2Stats& slice : memory_.slice_stats()) AddStats(slice, &totals.l2);
@@ -505,7 +549,7 @@ PcProfile Gpu::ProfileOf(uint32_t index) const {
   PcProfile sum;
   for (const auto& tables : profiles_) AddProfile(*tables[index], &sum);
   if (!profiles_.empty() && !runs_[index]->finished) {
-    for (const auto& sm : sms_) sm->AddOpenStates(index, now_, &sum);
+    for (const auto& sm : sms_) sm->AddOpenStates(index, now(), &sum);
   }
   return sum;
 }

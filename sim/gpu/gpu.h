@@ -39,6 +39,9 @@ struct GpuOptions {
   bool profile = false;  // counters by instruction
   // Decisions of the reordering stage, by cycle and SM, a window's at a time; null: nobody asked.
   std::function<void(std::span<const SerRecord>)> ser_sink;
+  // Gets every instruction as it issues and may pause the simulation behind any cycle. The SMs then advance
+  // cycle by cycle on one host thread; the results stay what they are. Null: nobody asked.
+  IssueObserver* observer = nullptr;
 };
 
 // One kernel that has been launched.
@@ -68,15 +71,21 @@ class Gpu {
   static absl::StatusOr<std::unique_ptr<Gpu>> Create(GpuOptions options);
 
   // Runs windows until `cycles` have passed or the run ends. Errors: DATA_LOSS from the trace.
+  // With an observer: until exactly so many have passed (but idle time, which is skipped as a whole) or the
+  // observer pauses it; the next call goes on from there.
   absl::Status Advance(uint64_t cycles);
   bool done() const { return done_; }
   void Cancel();
 
   RunStatus status() const { return status_; }
   const std::string& status_detail() const { return status_detail_; }
-  Cycle now() const { return now_; }
+  Cycle now() const { return window_open_ ? stepped_to_ : now_; }
   const std::vector<std::unique_ptr<KernelRun>>& runs() const { return runs_; }
   const MemorySide& memory() const { return memory_; }
+  const TraceSource& trace() const { return *options_.trace; }
+  const std::vector<bool>& selected() const { return options_.selected; }
+  uint32_t num_sms() const { return static_cast<uint32_t>(sms_.size()); }
+  const Sm& sm(uint32_t index) const { return *sms_[index]; }
   uint64_t issued() const;
   uint32_t num_finished() const { return num_finished_; }
   // Launched and not finished, oldest first.
@@ -105,7 +114,14 @@ class Gpu {
   absl::Status DispatchCtas();
   absl::StatusOr<bool> DispatchOne(uint32_t sm);
   absl::Status RunWindows(uint64_t cycles);
-  void RunWindow(Cycle end);
+  // A window: which SMs have something to do in it, the SMs, and what they left.
+  void OpenWindow(Cycle end);
+  // False: paused inside it.
+  bool RunSms(Cycle until);
+  bool StepSms(Cycle until);
+  void CloseWindow();
+  // Next cycle in the open window at which an SM does anything.
+  Cycle NextStep() const;
   void RunSm(uint32_t sm) { sms_[sm]->Run(now_, window_end_, &inboxes_[sm]); }
   // Work item of the pool: an SM, or with profiles a thread's share of the SMs.
   void RunItem(uint32_t item);
@@ -155,6 +171,8 @@ class Gpu {
   std::vector<SerRecord> ser_records_;  // of this window
   Cycle now_ = 0;
   Cycle window_end_ = 0;
+  bool window_open_ = false;
+  Cycle stepped_to_ = 0;  // in the open window, with an observer
   Cycle last_progress_ = 0;
   uint64_t last_events_ = 0;  // instructions and replies
   std::vector<HostCopyReport> copies_;

@@ -66,9 +66,7 @@ class Merger {
   uint32_t last_ = 0;
 };
 
-enum class LaneSpace { kGlobal, kShared, kLocal };
-
-LaneSpace Classify(const SmInst& code, const KernelCode& kernel, uint64_t address) {
+inline LaneSpace Classify(const SmInst& code, const KernelCode& kernel, uint64_t address) {
   switch (code.space) {
     case MemSpace::kShared:
       return LaneSpace::kShared;
@@ -97,8 +95,9 @@ void AddLocal(Merger* merger, const LocalWindow& window, uint32_t lane, uint64_t
 }
 
 // Words a bank, over one group of lanes, equal ones once if they merge; the largest count is the number of
-// passes.
-uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words, bool merge) {
+// passes. `note` gets each word's place, its pass, and whether an earlier one is the same.
+template <typename Note>
+uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words, bool merge, Note note) {
   std::array<uint8_t, kBanks> depth{};
   std::array<std::array<uint64_t, kWarpSize>, kBanks> seen;
   uint32_t passes = 0;
@@ -106,17 +105,20 @@ uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words, bool merge) {
     const uint32_t bank = static_cast<uint32_t>(words[i] % kBanks);
     auto& list = seen[bank];
     uint8_t& n = depth[bank];
-    if (merge && std::find(list.begin(), list.begin() + n, words[i]) != list.begin() + n) continue;
+    const auto end = list.begin() + n;
+    const auto same = merge ? std::find(list.begin(), end, words[i]) : end;
+    note(i, static_cast<uint32_t>(same - list.begin()), same != end);
+    if (same != end) continue;
     list[n++] = words[i];
     passes = std::max<uint32_t>(passes, n);
   }
   return passes;
 }
 
-}  // namespace
-
-uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes, bool merge,
-                      uint32_t* minimum) {
+// SharedPasses; `note` gets lane, word, pass, and whether a lower lane wants that word in that pass.
+template <typename Note>
+uint32_t WalkPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes, bool merge,
+                    uint32_t* minimum, Note note) {
   const uint32_t words_per_lane = std::max<uint32_t>(width_bytes / kBankBytes, 1);
   const uint32_t lanes_per_group = std::max<uint32_t>(kWarpSize / words_per_lane, 1);
   *minimum = 0;
@@ -125,16 +127,60 @@ uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uin
   uint32_t index = 0;
   for (uint32_t first = 0; first < kWarpSize; first += lanes_per_group) {
     uint32_t num_words = 0;
+    const uint32_t before = passes;
+    std::array<uint8_t, kWarpSize> lanes;  // of the group, those that are active
+    uint32_t num_lanes = 0;
     for (uint32_t lane = first; lane < first + lanes_per_group; ++lane) {
       if ((mask >> lane & 1) == 0) continue;
+      lanes[num_lanes++] = static_cast<uint8_t>(lane);
       const uint64_t word = (base + offsets[index++]) / kBankBytes;
       for (uint32_t w = 0; w < words_per_lane; ++w) words[num_words++] = word + w;
     }
     if (num_words == 0) continue;
-    passes += std::min<uint32_t>(PassesOfGroup(words.data(), num_words, merge), kWarpSize);
+    passes +=
+        std::min<uint32_t>(PassesOfGroup(words.data(), num_words, merge,
+                                         [&](uint32_t i, uint32_t pass, bool joins) {
+                                           note(lanes[i / words_per_lane], words[i], before + pass, joins);
+                                         }),
+                           kWarpSize);
     ++*minimum;
   }
   return passes;
+}
+
+}  // namespace
+
+LaneSpace SpaceOf(const SmInst& code, const KernelCode& kernel, uint64_t address) {
+  return Classify(code, kernel, address);
+}
+
+uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes, bool merge,
+                      uint32_t* minimum) {
+  return WalkPasses(mask, offsets, base, width_bytes, merge, minimum,
+                    [](uint8_t, uint64_t, uint32_t, bool) {});
+}
+
+std::vector<BankWord> SharedBankWords(const SmInst& code, const DynInst& inst, const KernelCode& kernel) {
+  std::vector<BankWord> words;
+  if (inst.shape == nullptr) return words;
+  LaneMask mask = 0;
+  std::array<uint64_t, kWarpSize> addresses;
+  uint32_t active = 0;
+  uint32_t num_shared = 0;
+  for (LaneMask rest = inst.shape->mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
+    const uint64_t address = inst.base + inst.shape->offsets[active++];
+    if ((code.address_lanes >> lane & 1) == 0 || SpaceOf(code, kernel, address) != LaneSpace::kShared)
+      continue;
+    mask |= LaneMask{1} << lane;
+    addresses[num_shared++] = address;
+  }
+  uint32_t minimum = 0;
+  WalkPasses(mask, addresses.data(), 0, code.width_bytes, !ModifiesMemory(code.mem_op), &minimum,
+             [&](uint8_t lane, uint64_t word, uint32_t pass, bool joins) {
+               words.push_back({word, pass, lane, static_cast<uint8_t>(word % kBanks), joins});
+             });
+  return words;
 }
 
 namespace {

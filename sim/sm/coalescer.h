@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sim/base/types.h"
 #include "sim/sm/kernel_code.h"
@@ -50,6 +51,10 @@ struct LocalWindow {
 // 16 MiB is what the hardware's alignment suggests: assumption).
 inline constexpr uint64_t kGenericWindowBytes = uint64_t{16} << 20;
 
+enum class LaneSpace : uint8_t { kGlobal, kShared, kLocal };
+// Where a lane's address lies: the instruction says it, of a generic one the kernel's windows.
+LaneSpace SpaceOf(const SmInst& code, const KernelCode& kernel, uint64_t address);
+
 // Passes of shared-memory accesses met before, by the number of their shape. Where a shape begins turns all
 // its words round the banks alike: of the base, only its place within a word counts.
 class SharedPassMemo {
@@ -77,5 +82,16 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
 // `offsets` holds one offset from `base` for each lane of `mask`, lowest lane first.
 uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes, bool merge,
                       uint32_t* minimum);
+
+// One 4-byte word that one lane wants of shared memory.
+struct BankWord {
+  uint64_t word = 0;  // address / 4
+  uint32_t pass = 0;  // in which its bank serves it, from 0: a bank serves one word a pass, in lane order
+  uint8_t lane = 0;
+  uint8_t bank = 0;
+  bool joins = false;  // the word that a lower lane of its pass wants too
+};
+// The passes of SharedPasses word by word, by lane; empty when no lane is in shared memory.
+std::vector<BankWord> SharedBankWords(const SmInst& code, const DynInst& inst, const KernelCode& kernel);
 
 }  // namespace sm89

@@ -113,6 +113,12 @@ uint32_t LoadStoreUnit::AddressCycles(const SmInst& code) const {
 
 Cycle LoadStoreUnit::UnloadedPort(const SmInst& code) const { return kDispatchCycles + AddressCycles(code); }
 
+uint32_t LoadStoreUnit::Queued(uint32_t sub, Cycle now) const {
+  const auto first = queue_[sub].begin();
+  return static_cast<uint32_t>(
+      std::count_if(first, first + queue_size_, [&](Cycle left) { return left > now; }));
+}
+
 Cycle LoadStoreUnit::ReservePort(uint32_t sub, Cycle now, const SmInst& code, Cycle* released) {
   const uint32_t address_cycles = AddressCycles(code);
   const Cycle start = std::max(now + kDispatchCycles, address_free_[sub]);

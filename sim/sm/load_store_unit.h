@@ -87,6 +87,10 @@ class LoadStoreUnit {
   // A reply arrived; completions are appended.
   void HandleReply(const MemReply& reply, std::vector<Completion>* completions);
 
+  // Instructions in the queue of sub-core `sub` at `now`, the dispatch latch included, and room for how many.
+  uint32_t Queued(uint32_t sub, Cycle now) const;
+  uint32_t queue_size() const { return queue_size_; }
+
   std::vector<MemRequest>& outbox() { return outbox_; }
   uint32_t pending_reads() const { return room_[Index(RoomPool::kReads)].taken; }
   uint32_t pending_stores() const { return room_[Index(RoomPool::kStores)].taken; }

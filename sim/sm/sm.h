@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ struct ClockSample {
   uint64_t cycles = 0;
 };
 
+class IssueObserver;  // warp_view.h
+struct WarpView;
+
 class Sm {
  public:
   Sm(const GpuConfig& config, uint16_t id);
@@ -88,6 +92,8 @@ class Sm {
   }
   // Of this window, in order; null without the stage.
   std::vector<SerRecord>* ser_records() { return ser_ == nullptr ? nullptr : &ser_->records(); }
+  // Gets every instruction as it issues, in the order of time; null: nobody asked.
+  void set_observer(IssueObserver* observer) { observer_ = observer; }
   bool idle() const { return num_ctas_ == 0; }
   // Not OK once a warp's trace could not be read to its end (DATA_LOSS).
   const absl::Status& trace_status() const { return trace_status_; }
@@ -112,6 +118,11 @@ class Sm {
   // One line a resident warp: kernel, CTA, warp, pc, what it waits for, counters; then the queues and the
   // CTAs that have not begun.
   std::string DescribeWarps(uint32_t max_lines) const;
+  // Everything that holds warps or CTAs back, a line each.
+  std::string DescribeQueues() const;
+  uint32_t num_slots() const { return static_cast<uint32_t>(warps_.size()); }
+  // The warp in `slot`, if one is, as it is at the begin of cycle `now`, up to which this SM has run.
+  std::optional<WarpView> View(uint32_t slot, Cycle now) const;
 
  private:
   static constexpr uint32_t kNumBarriers = 16;
@@ -197,8 +208,6 @@ class Sm {
     bool issued = false;
   };
 
-  // Everything that holds warps or CTAs back, a line each.
-  std::string DescribeQueues() const;
   uint32_t SubOf(uint32_t slot) const { return slot % num_sub_cores_; }
   uint32_t IndexInSub(uint32_t slot) const { return slot / num_sub_cores_; }
   uint32_t FirstSubCore() const;
@@ -230,6 +239,7 @@ class Sm {
   // of their refusal, each with the entries kept that it needs.
   void GiveRoom(Cycle from);
   void Issue(uint32_t slot, Cycle now, const IssuePlace& place);
+  void TellObserver(uint32_t slot, Cycle now, const IssuePlace& place) const;
   void CountIssue(Warp* warp, uint32_t home, const IssuePlace& place, Cycle now);
   Outcome IssueFixed(uint32_t slot, Cycle now, const IssuePlace& place);
   Outcome IssueVariable(uint32_t slot, Cycle now);
@@ -293,6 +303,7 @@ class Sm {
   std::vector<ClockSample> clock_samples_;
   std::vector<std::pair<uint32_t, std::unique_ptr<KernelSmStats>>> stats_;
   std::vector<std::unique_ptr<PcProfile>>* profiles_ = nullptr;
+  IssueObserver* observer_ = nullptr;
   std::unique_ptr<SerStage> ser_;  // null: off
   CoalescedAccess access_;         // of the instruction being tried
   SharedPassMemo shared_passes_;

@@ -121,10 +121,7 @@ void Sm::CountIssue(Warp* warp, uint32_t home, const IssuePlace& place, Cycle no
   const BusyTime& busy = memory ? sub.memory_queue : sub.units.Of(inst.pipe);
   const Cycle pipe = std::min(busy.ClosedBefore(now) - warp->closed_pipe, now - since - port);
   if (port + pipe != 0) {
-    const WarpState reason = inst.unit == ExecUnit::kTexture ? WarpState::kTexThrottle
-                             : !memory                       ? WarpState::kMathPipeThrottle
-                             : inst.long_latency             ? WarpState::kLgThrottle
-                                                             : WarpState::kMioThrottle;
+    const WarpState reason = ThrottleOf(inst);
     const auto move = [&](auto&& cycles) {
       cycles(WarpState::kNotSelected) -= port + pipe;
       cycles(WarpState::kDispatch) += port;
@@ -163,6 +160,8 @@ void Sm::Issue(uint32_t slot, Cycle now, const IssuePlace& place) {
   const bool away = place.rides || place.sub != home_index;
   CountIssue(&warp, home_index, place, now);
   if (ser_ != nullptr) NoteSer(warp, slot, now);
+  if (observer_ != nullptr) [[unlikely]]
+    TellObserver(slot, now, place);
   ++issued_;
   if (inst.reads_clock) ReadClock(&warp, now);
   if (!place.rides) {

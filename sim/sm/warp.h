@@ -65,8 +65,9 @@ class DependenceCounters {
   }
   WarpState Reason(uint8_t pending) const { return reason_[static_cast<uint32_t>(__builtin_ctz(pending))]; }
   uint8_t nonzero() const { return nonzero_; }
-  // For the watchdog's dump.
+  // For people: whatever cycle a check is in, and what who waits for it waits for.
   uint32_t raw(uint32_t counter) const { return value_[counter]; }
+  WarpState reason(uint32_t counter) const { return reason_[counter]; }
 
  private:
   // Their range is 0..63 (core-model 1.1); that an instruction waits for room in it is an assumption. One may
@@ -185,6 +186,13 @@ struct Warp {
 
   const SmInst& inst() const { return code->insts[next.static_id]; }
 };
+
+// What a warp waits for whose next instruction's pipe or queue takes nothing.
+inline WarpState ThrottleOf(const SmInst& inst) {
+  if (inst.unit == ExecUnit::kTexture) return WarpState::kTexThrottle;
+  if (inst.path != IssuePath::kMemory) return WarpState::kMathPipeThrottle;
+  return inst.long_latency ? WarpState::kLgThrottle : WarpState::kMioThrottle;
+}
 
 // Ends the present state at `at` and begins another.
 void SetState(Warp* warp, WarpState state, Cycle at);

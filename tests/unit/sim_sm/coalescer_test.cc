@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <string>
 
@@ -284,6 +285,62 @@ TEST(SharedPassMemoTest, GivesWhatACountGives) {
       }
     }
   }
+}
+
+// Of random accesses: a bank serves one word a pass, every lane gets all its words, and the passes are those
+// that the timing counts.
+TEST(SharedBankWordsTest, AreThePassesWordByWord) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    SmInst code;
+    code.unit = ExecUnit::kMem;
+    code.space = MemSpace::kShared;
+    code.width_bytes = static_cast<uint8_t>(1u << random() % 5);
+    code.mem_op = random() % 4 == 0 ? MemOp::kAtomic : MemOp::kLoad;
+    Access access = Strided(random() | 1u, random() % 64 * code.width_bytes, 0);
+    for (size_t i = 1; i < access.shape.offsets.size(); ++i) {
+      access.shape.offsets[i] = random() % 128 * code.width_bytes;
+    }
+    access.inst.shape = &access.shape;
+    access.shape.strided = false;
+    CoalescedAccess counted;
+    Coalesce(code, access.inst, {}, {}, nullptr, &counted);
+    const std::vector<BankWord> words = SharedBankWords(code, access.inst, {});
+    const size_t words_per_lane = std::max(1, code.width_bytes / 4);
+    EXPECT_EQ(words.size(), access.shape.offsets.size() * words_per_lane);
+    uint32_t passes = 0;
+    std::map<std::pair<uint32_t, uint32_t>, uint64_t> served;  // (pass, bank) -> word
+    for (const BankWord& w : words) {
+      EXPECT_EQ(w.bank, w.word % 32);
+      passes = std::max(passes, w.pass + 1);
+      const auto [at, first] = served.emplace(std::pair(w.pass, w.bank), w.word);
+      EXPECT_EQ(at->second, w.word) << "two words of one bank in one pass";
+      EXPECT_EQ(w.joins, !first);
+      EXPECT_FALSE(w.joins && code.mem_op == MemOp::kAtomic) << "read-modify-writes follow each other";
+    }
+    EXPECT_EQ(passes, counted.shared_passes);
+  }
+}
+
+TEST(SharedBankWordsTest, LeaveOutLanesOfOtherSpaces) {
+  SmInst code;
+  code.unit = ExecUnit::kMem;
+  code.space = MemSpace::kGeneric;
+  code.mem_op = MemOp::kLoad;
+  code.width_bytes = 4;
+  KernelCode kernel;
+  kernel.shmem_base = 0x7f0000000000;
+  Access access = Strided(0b1101, kernel.shmem_base + 8, 4);
+  access.shape.offsets[1] = 0x100000000;  // lane 2: global memory
+  access.inst.shape = &access.shape;
+  const std::vector<BankWord> words = SharedBankWords(code, access.inst, kernel);
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0].lane, 0);
+  EXPECT_EQ(words[0].bank, 2);
+  EXPECT_EQ(words[1].lane, 3);
+  EXPECT_EQ(words[1].bank, 4);
+  access.inst.shape = nullptr;
+  EXPECT_TRUE(SharedBankWords(code, access.inst, kernel).empty());
 }
 
 }  // namespace
