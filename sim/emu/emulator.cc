@@ -260,6 +260,16 @@ std::span<const PcCount> Emulator::counts() const {
 uint64_t Emulator::executed_warp_instructions() const { return impl_->machine.executed; }
 const std::vector<Finding>& Emulator::findings() const { return impl_->machine.findings; }
 uint64_t Emulator::num_findings() const { return impl_->machine.num_findings; }
+uint32_t Emulator::num_registers() const { return impl_->program->num_registers(); }
+
+RegisterView Emulator::registers(uint32_t warp) const {
+  SM89_ASSERT(impl_->machine.cta != nullptr, "no CTA runs");
+  const WarpRegs& regs = impl_->machine.cta->warps.at(warp).regs;
+  static_assert(sizeof(Row) == sizeof(uint32_t) * kWarpSize, "rows follow one another without gaps");
+  return {std::span(regs.rows->lane.data(), size_t{num_registers()} * kWarpSize),
+          std::span(regs.ur).first(63), std::span(regs.pred).first(7), std::span(regs.upred).first(7)};
+}
+
 uint64_t Emulator::shared_window_base() const { return kSharedWindowBase; }
 uint64_t Emulator::local_window_base() const { return kLocalWindowBase; }
 uint64_t Emulator::shared_bytes() const { return impl_->machine.shared_bytes; }

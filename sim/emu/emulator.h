@@ -105,6 +105,14 @@ struct CodeLine {
   uint32_t line = 0;
 };
 
+// What a warp's registers hold between two of its instructions.
+struct RegisterView {
+  std::span<const uint32_t> general;         // 32 lanes of R0, then of R1 ...
+  std::span<const uint32_t> uniform;         // UR0 to UR62
+  std::span<const LaneMask> predicates;      // P0 to P6, a bit a lane
+  std::span<const bool> uniform_predicates;  // UP0 to UP6
+};
+
 class Emulator {
  public:
   // `module` must outlive the emulator. INVALID_ARGUMENT: the launch does not fit the kernel. UNIMPLEMENTED:
@@ -135,6 +143,10 @@ class Emulator {
 
   const std::vector<Finding>& findings() const;
   uint64_t num_findings() const;  // with those that were not kept
+
+  // Of a warp of the CTA that runs: only while a TraceSink's Record does, whose instruction has taken effect.
+  RegisterView registers(uint32_t warp) const;
+  uint32_t num_registers() const;  // general ones, a thread
 
   uint64_t shared_window_base() const;  // generic address of shared offset 0
   uint64_t local_window_base() const;   // generic address of local offset 0

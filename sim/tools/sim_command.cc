@@ -16,14 +16,12 @@
 #include "sim/timeline/timeline.h"
 #include "sim/tools/exit_codes.h"
 #include "sim/tools/findings_text.h"
-#include "sim/tools/mark_warnings.h"
 #include "sim/tools/ser_trace_file.h"
 #include "sim/tools/sim_baseline.h"
 #include "sim/tools/sim_calibrate.h"
 #include "sim/tools/sim_errors.h"
 #include "sim/tools/sim_output.h"
 #include "sim/tools/sim_progress.h"
-#include "sim/tools/sim_temp_file.h"
 #include "sim/tools/tensor_table.h"
 
 namespace sm89 {
@@ -86,21 +84,8 @@ absl::StatusOr<Outputs> OpenOutputs(const SimCommandOptions& options, std::ostre
   return outputs;
 }
 
-// A compiled program; `emulation` is kept to seal the trace that is written beside the run.
-absl::StatusOr<std::unique_ptr<Simulator>> PrepareProgram(const SimCommandOptions& options,
-                                                          SimulatorOptions run, const SimCommandIo& io,
-                                                          std::shared_ptr<Emulation>* emulation) {
-  ASSIGN_OR_RETURN(const Program program, LoadFlags(options.program));
-  EmulationOptions emulation_options;
-  emulation_options.keep_trace = options.keep_trace;
-  emulation_options.emu.max_warp_instructions = options.max_instructions;
-  emulation_options.cancel = io.interrupted;
-  ASSIGN_OR_RETURN(*emulation, Emulation::Create(program, emulation_options));
-  run.emulation = *emulation;
-  return Simulator::Create(std::move(run));
-}
-
-// Opens the trace, unpacking it to a temporary file first unless it is compact already.
+// The simulator of what the options name; `emulation` of a program is kept to seal the trace that is written
+// beside the run.
 absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& options, Config config,
                                                    const SimCommandIo& io, ProgressPrinter* progress,
                                                    std::shared_ptr<Emulation>* emulation,
@@ -110,28 +95,15 @@ absl::StatusOr<std::unique_ptr<Simulator>> Prepare(const SimCommandOptions& opti
     run.ser_sink = [ser_trace](std::span<const SerRecord> records) { ser_trace->Append(records); };
   }
   run.config = std::move(config);
-  run.kernels = options.kernels;
-  for (const std::string& path : options.sass) run.sass_files.push_back({path, path});
-  run.max_cycles = options.max_cycles;
   run.threads = options.threads;
   run.profile = options.profile;
-  if (options.program.any()) return PrepareProgram(options, std::move(run), io, emulation);
-  if (IsCompactTrace(options.trace) || IsProgramFile(options.trace)) {
-    run.trace_path = options.trace;
-    ASSIGN_OR_RETURN(std::unique_ptr<Simulator> simulator, Simulator::Create(std::move(run)));
-    WarnOfMarks("sm89-sim", simulator->Report().marks, options.ingest, io.err);
-    return simulator;
-  }
-  ASSIGN_OR_RETURN(TempFile compact, TempFile::Create("sm89-sim"));
-  IngestOptions ingest = options.ingest;
-  ingest.cancel = io.interrupted;
+  OpenInputOptions open;
+  open.program_name = "sm89-sim";
+  open.keep_trace = options.keep_trace;
   if (options.progress) {
-    ingest.progress = [progress](uint64_t done, uint64_t total) { progress->Reading(done, total); };
+    open.reading = [progress](uint64_t done, uint64_t total) { progress->Reading(done, total); };
   }
-  ASSIGN_OR_RETURN(const IngestResult ingested, IngestTrace(options.trace, compact.path(), ingest));
-  run.trace_path = compact.path();
-  // The simulator keeps the file mapped: its name may go as soon as it is open.
-  return Simulator::Create(std::move(run));
+  return OpenInput(options, std::move(run), open, io, emulation);
 }
 
 // Cycles for one step: so many that a step takes about this long, whatever the trace and the machine.
@@ -237,13 +209,6 @@ absl::Status FinishProgram(const SimCommandOptions& options, const Emulation& em
   return status;
 }
 
-void PrintConfigWarnings(const Config& config, std::ostream& err) {
-  for (const ConfigWarning& w : config.warnings) {
-    err << "sm89-sim: warning: " << FormatFault(Fault{.file = w.file, .line = w.line, .message = w.message})
-        << "\n";
-  }
-}
-
 // A run that came to its end.
 struct Finished {
   RunReport report;
@@ -274,7 +239,7 @@ absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io
   if (!options.baseline_check.empty()) return CheckBaseline(options, io);
   if (!options.calibrate_measured.empty()) return Calibrate(options, io);
   ASSIGN_OR_RETURN(Config config, LoadConfig(options.config, options.overrides, options.config_options));
-  PrintConfigWarnings(config, io.err);
+  PrintConfigWarnings("sm89-sim", config, io.err);
   if (options.show != SimCommandOptions::Show::kNothing) {
     const bool settings = options.show == SimCommandOptions::Show::kConfig;
     io.out << (settings ? DumpConfig(config) : TensorModeTable(config.gpu)) << std::flush;

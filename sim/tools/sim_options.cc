@@ -4,7 +4,6 @@
 #include <ostream>
 
 #include "CLI/CLI.hpp"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "sim/base/version.h"
 #include "sim/baseline/baseline.h"
@@ -16,9 +15,7 @@ namespace {
 
 // What the parser fills before it is checked and converted.
 struct RawOptions {
-  std::vector<std::string> sets;
-  std::string kernels;
-  std::string max_cycles, max_instructions, threads;
+  std::string threads;
   std::string help_topic;
   std::string show;
   bool version = false;
@@ -89,37 +86,12 @@ void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
       ->expected(0, 1)
       ->type_name("[GROUP]");
   app->add_flag("--version", raw->version, "product and model version");
-  app->add_option("--config", options->config, "preset or configuration file (default RTX4090)")
-      ->type_name("NAME|FILE");
   app->add_option("--show", raw->show,
                   "instead of a run: 'config', every setting with its value and where that comes from, or\n"
                   "'tensor', the tensor-core modes with interval, latency and peak")
       ->type_name("WHAT");
-  app->add_option("--trace", options->trace, "trace to simulate")->type_name("TRACE");
-  AddProgramFlags(app, &options->program);
   app->add_option("--keep-trace", options->keep_trace, "with --cubin or --suite: store what was executed")
       ->type_name("FILE");
-  app->add_option("--sass", options->sass,
-                  "with --trace: cubin, or text of cuobjdump -sass or nvdisasm -hex, whose control bits and\n"
-                  "operands its kernels get; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app->add_option("--set", raw->sets, "override a setting; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  app->add_flag("--strict", options->config_options.strict, "settings without an effect are errors");
-  app->add_flag("--foreign-arch", options->ingest.foreign_arch,
-                "accept sm_70, 75, 80, 86 and 90 code through its SM89 counterparts; the result says so");
-  app->add_flag("--allow-partial", options->ingest.allow_partial,
-                "run traces that lack CTAs; the result says so");
-  app->add_flag("--unknown-as-nop", options->ingest.unknown_as_nop,
-                "treat unknown opcodes as NOP; the result says so");
-  app->add_option("--kernels", raw->kernels, "kernels to run by position, as in 1,3-5 (default all)")
-      ->type_name("LIST");
-  app->add_option("--max-cycles", raw->max_cycles, "stop after so many GPU cycles")->type_name("N");
-  app->add_option("--max-instructions", raw->max_instructions,
-                  "with --cubin or --suite: warp instructions that a launch may execute")
-      ->type_name("N");
   app->add_option("--threads", raw->threads,
                   "host threads, 1 to 256; the result does not depend on them (default 1)")
       ->type_name("N");
@@ -159,29 +131,6 @@ std::string Footer() {
   return text;
 }
 
-absl::Status CheckOverride(const std::string& text, SimCommandOptions* options) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return InputError(
-        absl::StatusCode::kInvalidArgument,
-        Fault{.field = "--set", .value = text, .expected = "NAME=VALUE", .message = "not an override"});
-  }
-  options->overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
-  return absl::OkStatus();
-}
-
-// Whole numbers only: the library's own conversion lets "-1" wrap around.
-absl::StatusOr<uint64_t> ReadNumber(const char* option, const std::string& text, uint64_t least,
-                                    uint64_t most) {
-  uint64_t value = 0;
-  if (absl::SimpleAtoi(text, &value) && value >= least && value <= most) return value;
-  return InputError(absl::StatusCode::kInvalidArgument,
-                    Fault{.field = option,
-                          .value = text,
-                          .expected = absl::StrCat("a whole number from ", least, " to ", most),
-                          .message = "not usable"});
-}
-
 // A check brings its own inputs and gives no other results.
 absl::Status CheckBaselineAlone(const SimCommandOptions& options) {
   const bool other = !options.trace.empty() || options.program.any() || !options.calibrate_measured.empty() ||
@@ -213,36 +162,16 @@ absl::Status CheckCalibrateAlone(const SimCommandOptions& options) {
 }
 
 // Exactly one of a trace and a program.
-absl::Status CheckInput(const SimCommandOptions& options) {
+absl::Status CheckSimInput(const SimCommandOptions& options) {
   if (!options.baseline_check.empty()) return CheckBaselineAlone(options);
   RETURN_IF_ERROR(CheckCalibrateAlone(options));
-  const bool program = options.program.any();
-  if (options.trace.empty() && !program) {
-    return InputError(absl::StatusCode::kInvalidArgument,
-                      Fault{.field = "--trace",
-                            .expected = "a folder or file; or --cubin with --launch",
-                            .message = "no trace given"});
-  }
-  if (!options.trace.empty() && program) {
-    return InputError(absl::StatusCode::kInvalidArgument,
-                      Fault{.field = "--trace",
-                            .value = options.trace,
-                            .expected = "a trace or machine code, not both",
-                            .message = "two inputs"});
-  }
-  if (!options.keep_trace.empty() && !program) {
+  RETURN_IF_ERROR(CheckInput(options));
+  if (!options.keep_trace.empty() && !options.program.any()) {
     return InputError(absl::StatusCode::kInvalidArgument,
                       Fault{.field = "--keep-trace",
                             .value = options.keep_trace,
                             .expected = "--cubin or --suite",
                             .message = "only what is executed can be kept"});
-  }
-  if (!options.sass.empty() && program) {
-    return InputError(absl::StatusCode::kInvalidArgument,
-                      Fault{.field = "--sass",
-                            .value = options.sass.front(),
-                            .expected = "--trace",
-                            .message = "what is executed has its machine code"});
   }
   return absl::OkStatus();
 }
@@ -261,24 +190,17 @@ absl::Status ReadShow(const std::string& text, SimCommandOptions* options) {
   return absl::OkStatus();
 }
 
-absl::Status Finish(const RawOptions& raw, SimCommandOptions* options) {
-  for (const std::string& text : raw.sets) RETURN_IF_ERROR(CheckOverride(text, options));
-  if (!raw.show.empty()) return ReadShow(raw.show, options);
-  if (!raw.kernels.empty()) {
-    ASSIGN_OR_RETURN(options->kernels, ParseKernelSelection(raw.kernels));
+absl::Status Finish(const RawOptions& raw, SimInputFlags* input, SimCommandOptions* options) {
+  if (!raw.show.empty()) {
+    RETURN_IF_ERROR(input->FinishConfig());
+    return ReadShow(raw.show, options);
   }
-  if (!raw.max_cycles.empty()) {
-    ASSIGN_OR_RETURN(options->max_cycles, ReadNumber("--max-cycles", raw.max_cycles, 1, ~uint64_t{0}));
-  }
-  if (!raw.max_instructions.empty()) {
-    ASSIGN_OR_RETURN(options->max_instructions,
-                     ReadNumber("--max-instructions", raw.max_instructions, 1, ~uint64_t{0}));
-  }
+  RETURN_IF_ERROR(input->Finish());
   if (!raw.threads.empty()) {
-    ASSIGN_OR_RETURN(const uint64_t threads, ReadNumber("--threads", raw.threads, 1, kMaxThreads));
+    ASSIGN_OR_RETURN(const uint64_t threads, ReadWholeNumber("--threads", raw.threads, 1, kMaxThreads));
     options->threads = static_cast<uint32_t>(threads);
   }
-  RETURN_IF_ERROR(CheckInput(*options));
+  RETURN_IF_ERROR(CheckSimInput(*options));
   options->profile = options->profile || !options->pc_csv.empty() || !options->pc_json.empty();
   const std::string* outputs[] = {&options->json,    &options->csv,    &options->text,     &options->pc_csv,
                                   &options->pc_json, &options->kineto, &options->ser_trace};
@@ -310,6 +232,7 @@ ParsedCommandLine ParseSimCommandLine(const std::vector<std::string>& args, std:
   ParsedCommandLine parsed;
   RawOptions raw;
   CLI::App app(kDescription, "sm89-sim");
+  SimInputFlags input(&app, &parsed.options);
   Declare(&app, &parsed.options, &raw);
   app.footer(Footer());
   try {
@@ -333,7 +256,7 @@ ParsedCommandLine ParseSimCommandLine(const std::vector<std::string>& args, std:
     parsed.exit_code = kExitOk;
     return parsed;
   }
-  if (const absl::Status status = Finish(raw, &parsed.options); !status.ok()) {
+  if (const absl::Status status = Finish(raw, &input, &parsed.options); !status.ok()) {
     PrintError("sm89-sim", status, err);
     err << "see sm89-sim --help\n";
     parsed.exit_code = kExitBadInput;

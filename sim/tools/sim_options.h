@@ -7,26 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "sim/api/simulator.h"
 #include "sim/calibrate/search.h"
-#include "sim/config/config.h"
-#include "sim/ingest/ingest.h"
-#include "sim/tools/program_flags.h"
+#include "sim/tools/sim_input.h"
 
 namespace sm89 {
 
-struct SimCommandOptions {
-  std::string config = "RTX4090";
-  std::string trace;       // this or `program`
-  ProgramFlags program;    // machine code to execute
+struct SimCommandOptions : SimInput {
   std::string keep_trace;  // with `program`: compact trace of what was executed; empty = none
-  std::vector<NamedOverride> overrides;
-  ConfigOptions config_options;
-  IngestOptions ingest;
-  std::vector<std::string> sass;  // with `trace`: cubins and listings that have its kernels' encodings
-  KernelSelection kernels;
-  uint64_t max_cycles = 0;
-  uint64_t max_instructions = 0;  // with `program`: warp instructions that a launch may execute; 0 = no limit
   uint32_t threads = 1;
   // Where to write; "-" is standard output, empty is nowhere.
   std::string json, csv, text, pc_csv, pc_json, kineto;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sim/isa/decoded_inst.h"
+#include "sim/isa/register_text.h"
 
 namespace sm89 {
 
@@ -13,8 +14,6 @@ std::string_view Name(ControlOp op);
 std::string_view Name(Scope scope);
 std::string_view Name(TensorType type);
 
-// "R4", "R4-R7", "RZ", "UR2", "P0", "PT", "UP1", "UPT".
-std::string RegistersText(const RegRange& range);
 // "m16n8k16 f16 x f16 -> f32"; empty for other than tensor instructions.
 std::string TensorText(const TensorOp& op);
 // "0x00007f4e00000000" without the leading zeros.
