@@ -1,6 +1,10 @@
 #include "sim/tools/sim_baseline.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <ostream>
 
@@ -86,6 +90,19 @@ absl::StatusOr<baseline::Measurement> Repeat(const baseline::Question& question,
 }
 
 }  // namespace
+
+absl::Status CheckRecordable(const std::string& file) {
+  const absl::Status kept = baseline::ReadFile(file).status();
+  if (!kept.ok() && !absl::IsNotFound(kept)) return kept;
+  std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (folder.empty()) folder = ".";
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    Fault{.field = "--baseline-record",
+                          .value = file,
+                          .expected = "a file in a folder that exists and may be written to",
+                          .message = absl::StrCat("cannot be written: ", std::strerror(errno))});
+}
 
 absl::Status RecordBaseline(const SimCommandOptions& options, const std::string& report_json) {
   absl::StatusOr<baseline::Baseline> kept = baseline::ReadFile(options.baseline_record);

@@ -10,6 +10,10 @@
 namespace sm89 {
 
 // Puts the run that `options` describe and `report_json` reports into options.baseline_record.
+// Whether a run can be recorded there, before it is simulated: a baseline or no file yet, in a folder that
+// exists and may be written to.
+absl::Status CheckRecordable(const std::string& file);
+
 absl::Status RecordBaseline(const SimCommandOptions& options, const std::string& report_json);
 
 // Simulates every run of options.baseline_check, one after another, and prints the comparison. The exit code

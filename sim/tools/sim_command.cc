@@ -245,6 +245,7 @@ absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io
     io.out << (settings ? DumpConfig(config) : TensorModeTable(config.gpu)) << std::flush;
     return kExitOk;
   }
+  if (!options.baseline_record.empty()) RETURN_IF_ERROR(CheckRecordable(options.baseline_record));
   ASSIGN_OR_RETURN(const Outputs outputs, OpenOutputs(options, io.out));
   ASSIGN_OR_RETURN(const Finished run, RunToEnd(options, std::move(config), io, progress));
   RETURN_IF_ERROR(WriteResults(run.report, options, run.seconds, outputs, io.out));

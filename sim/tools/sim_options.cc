@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
@@ -39,22 +40,25 @@ void DeclareBaseline(CLI::App* app, SimCommandOptions* options) {
   app->add_option("--baseline-record", options->baseline_record,
                   "add this run's cycle counts to a baseline, or replace its earlier ones (sim/baseline)")
       ->type_name("FILE");
-  app->add_option("--baseline-check", options->baseline_check,
-                  "simulate all runs of a baseline and compare their cycle counts")
-      ->type_name("FILE");
+  CLI::Option* check = app->add_option("--baseline-check", options->baseline_check,
+                                       "simulate all runs of a baseline and compare their cycle counts")
+                           ->type_name("FILE");
   app->add_option("--baseline-band", options->baseline_band_percent,
                   "allowed difference in % (default 15; of a check: the recorded one)")
       ->check(CLI::Range(baseline::kBandPercentMin, baseline::kBandPercentMax))
       ->check(NotANumber)
       ->type_name("PERCENT");
   app->add_flag("--baseline-allow-changes", options->baseline_allow_changes,
-                "with --baseline-check: compare although a configuration or an input has changed");
+                "with --baseline-check: compare although a configuration or an input has changed")
+      ->needs(check);
 }
 
 void DeclareCalibrate(CLI::App* app, SimCommandOptions* options) {
-  app->add_option("--calibrate", options->calibrate_measured,
-                  "compare with a CSV of ncu or nsys stats and suggest a setting to change (sim/calibrate)")
-      ->type_name("FILE");
+  CLI::Option* calibrate =
+      app->add_option(
+             "--calibrate", options->calibrate_measured,
+             "compare with a CSV of ncu or nsys stats and suggest a setting to change (sim/calibrate)")
+          ->type_name("FILE");
   app->add_flag("--calibrate-auto", options->calibrate_search.iterate,
                 "go on until every error is inside the tolerance or nothing improves");
   app->add_option("--calibrate-parameter", options->calibrate_parameters,
@@ -76,6 +80,9 @@ void DeclareCalibrate(CLI::App* app, SimCommandOptions* options) {
       ->type_name("PERCENT");
   app->add_option("--calibrate-output", options->calibrate_output, "write an overlay configuration")
       ->type_name("FILE");
+  for (CLI::Option* option :
+       app->get_options([](const CLI::Option* o) { return o->get_name().starts_with("--calibrate-"); }))
+    option->needs(calibrate);
 }
 
 void Declare(CLI::App* app, SimCommandOptions* options, RawOptions* raw) {
@@ -215,6 +222,19 @@ absl::Status Finish(const RawOptions& raw, SimInputFlags* input, SimCommandOptio
   return absl::OkStatus();
 }
 
+// A view takes a configuration and nothing else.
+absl::Status CheckShowAlone(const CLI::App& app) {
+  const std::set<std::string> of_a_view = {"--show", "--config", "--set", "--strict"};
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || of_a_view.contains(option->get_name())) continue;
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      Fault{.field = "--show",
+                            .expected = "--config, --set or --strict beside it",
+                            .message = absl::StrCat("a view has no use for ", option->get_name())});
+  }
+  return absl::OkStatus();
+}
+
 // Help on settings: a group's, or all.
 int PrintSettingsHelp(const std::string& topic, std::ostream& out, std::ostream& err) {
   const auto schema = SettingsSchema();
@@ -256,7 +276,9 @@ ParsedCommandLine ParseSimCommandLine(const std::vector<std::string>& args, std:
     parsed.exit_code = kExitOk;
     return parsed;
   }
-  if (const absl::Status status = Finish(raw, &input, &parsed.options); !status.ok()) {
+  absl::Status status = raw.show.empty() ? absl::OkStatus() : CheckShowAlone(app);
+  if (status.ok()) status = Finish(raw, &input, &parsed.options);
+  if (!status.ok()) {
     PrintError("sm89-sim", status, err);
     err << "see sm89-sim --help\n";
     parsed.exit_code = kExitBadInput;

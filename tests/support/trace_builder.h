@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
@@ -12,6 +11,7 @@
 
 #include "sim/api/simulator.h"
 #include "sim/trace/compact_writer.h"
+#include "tests/support/temp_dir.h"
 
 namespace sm89::testing {
 
@@ -107,8 +107,8 @@ struct KernelScript {
 inline std::string WriteTrace(const std::vector<KernelScript>& kernels,
                               const std::vector<TraceCommand>& before = {}) {
   static int counter = 0;
-  const std::string path = ::testing::TempDir() + "/sm89_trace_" + std::to_string(getpid()) + "_" +
-                           std::to_string(counter++) + ".sm89t";
+  static const TempDir folder;  // of this process, gone when it ends
+  const std::string path = folder.File(std::to_string(counter++) + ".sm89t");
   auto writer = CompactWriter::Create(path);
   EXPECT_TRUE(writer.ok()) << writer.status().message();
   TraceSetInfo set;

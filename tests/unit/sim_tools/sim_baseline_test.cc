@@ -97,6 +97,11 @@ TEST_F(SimBaselineTest, ProgramsAreRecordedToo) {
 TEST_F(SimBaselineTest, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(Sim({"--baseline-check", file_, "--trace", trace_}).code, kExitBadInput);
   EXPECT_EQ(Sim({"--baseline-check", folder_.File("absent.json")}).code, kExitBadInput);
+  const Outcome nowhere = Sim({"--trace", trace_, "--baseline-record", folder_.File("none/b.json"), "--json",
+                               folder_.File("report.json")});
+  EXPECT_EQ(nowhere.code, kExitBadInput);
+  EXPECT_THAT(nowhere.err, HasSubstr("a folder that exists"));
+  EXPECT_FALSE(fs::exists(folder_.File("report.json"))) << "it was simulated before the file was looked at";
   const Outcome cut = Record({"--max-cycles", "500"});
   EXPECT_EQ(cut.code, kExitBadInput);
   EXPECT_THAT(cut.err, HasSubstr("did not reach its end"));

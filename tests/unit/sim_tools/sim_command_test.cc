@@ -100,6 +100,11 @@ TEST_F(SimCommandTest, MistakesOfUsageAreCode2AndSayWhatIsWrong) {
       {{"--trace", "x", "--host-time"}, "--text"},
       {{"--help", "nonsense"}, "nonsense"},
       {{"stray"}, "stray"},
+      {{"--trace", "x", "--calibrate-auto"}, "--calibrate-auto requires --calibrate"},
+      {{"--trace", "x", "--calibrate-output", "o"}, "--calibrate-output requires --calibrate"},
+      {{"--trace", "x", "--baseline-allow-changes"}, "--baseline-allow-changes requires --baseline-check"},
+      {{"--show", "tensor", "--trace", "x"}, "a view has no use for --trace"},
+      {{"--show", "config", "--json", "o"}, "a view has no use for --json"},
       {{"--case", "a", "b"}, "--case takes one value each time: --case a --case b"},
       {{"--json", "a", "b"}, "--json takes one value\n"},
   };
