@@ -6,15 +6,10 @@
 #include "sim/base/assert.h"
 
 namespace sm89 {
-namespace {
-
-constexpr uint64_t kHundred = 100;  // parts of a cycle
-
-}  // namespace
-
 MemorySide::MemorySide(const GpuConfig& config)
     : config_(config),
       map_(config_.l2, config_.dram),
+      compression_(config_.l2.features),
       crossbar_(config_.noc, config_.sm.num_sms, config_.l2.slices),
       held_(config_.sm.num_sms),
       channel_wake_(config_.dram.channels, kNever),
@@ -32,19 +27,6 @@ MemorySide::MemorySide(const GpuConfig& config)
     if (config_.l2.features.prefetch_distance != 0) prefetchers_.emplace_back(config_.l2, map_);
   }
   for (uint32_t i = 0; i < config_.dram.channels; ++i) channels_.emplace_back(config_.dram, config_.clocks);
-}
-
-uint32_t MemorySide::NewRequest(const MemRequest& request) {
-  uint32_t index = 0;
-  if (free_requests_.empty()) {
-    index = static_cast<uint32_t>(requests_.size());
-    requests_.emplace_back();
-  } else {
-    index = free_requests_.back();
-    free_requests_.pop_back();
-  }
-  requests_[index] = {request, 0, 0, map_.Slice(request.line), kNil, kNil, 0, 0, true, false, kNil};
-  return index;
 }
 
 void MemorySide::AddKernel() {
@@ -69,26 +51,9 @@ void MemorySide::FinishKernel(uint32_t kernel) {
   sectors_by_slice_[kernel] = {};
 }
 
-bool MemorySide::Compressed(uint64_t line) const {
-  const L2FeatureConfig& features = config_.l2.features;
-  for (uint32_t i = 0; i < features.num_compressed; ++i) {
-    // Whole lines: one that a range holds in part is stored as it is.
-    const AddressRange& range = features.compressed[i];
-    const uint64_t first = line * kLineBytes;
-    if (first >= range.first && first + (kLineBytes - 1) <= range.last) return true;
-  }
-  return false;
-}
-
-uint32_t MemorySide::Moved(uint32_t sectors, bool compressed) const {
-  if (!compressed) return sectors;
-  const uint32_t ratio = config_.l2.features.compression_ratio;
-  return (sectors + ratio - 1) / ratio;
-}
-
 void MemorySide::FreeRequest(uint32_t index) {
   requests_[index].used = false;
-  free_requests_.push_back(index);
+  requests_.Free(index);
 }
 
 void MemorySide::Submit(std::vector<MemRequest>* requests) {
@@ -96,55 +61,24 @@ void MemorySide::Submit(std::vector<MemRequest>* requests) {
     for (const MemRequest& request : *requests) SubmitParts(request);
     return;
   }
-  const bool any_compressed = config_.l2.features.num_compressed != 0;
-  for (const MemRequest& request : *requests) {
-    Send(request, any_compressed && Compressed(request.line), kNil);
-  }
+  for (const MemRequest& request : *requests) Send(request, compression_.Covers(request.line), kNil);
 }
 
 void MemorySide::Send(const MemRequest& part, bool compressed, uint32_t join) {
-  const uint32_t index = NewRequest(part);
-  requests_[index].compressed = compressed;
-  requests_[index].join = join;
+  const uint32_t index = requests_.Add({.request = part,
+                                        .slice = map_.Slice(part.line),
+                                        .next = kNil,
+                                        .last = kNil,
+                                        .used = true,
+                                        .compressed = compressed,
+                                        .join = join});
   sends_.Push(std::max(part.cycle, sent_until_), index);
 }
 
 void MemorySide::SubmitParts(const MemRequest& request) {
-  std::array<MemRequest, 2> parts;
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < map_.NumParts(); ++i) {
-    const LinePart place = map_.Part(request.line, i);
-    const uint32_t mask = ((1u << place.sectors) - 1) << place.first_sector;
-    if ((request.sector_mask & mask) == 0) continue;
-    const auto moved = [&](uint8_t sectors) {
-      return static_cast<uint8_t>((sectors & mask) >> place.first_sector << place.sector_shift);
-    };
-    MemRequest& part = parts[count++];
-    part = request;
-    part.line = place.line;
-    part.sector_mask = moved(request.sector_mask);
-    part.partial_mask = moved(request.partial_mask);
-    part.byte_mask = {};
-    part.byte_mask[place.sector_shift / 2] = request.byte_mask[place.first_sector / 2];
-  }
-  SM89_ASSERT(count != 0, "a request names sectors");
-  if (count == 1) return Send(parts[0], false, kNil);
-  // An atomic's lanes are divided as if evenly: which of them are on which half is not told.
-  for (MemRequest& part : parts) {
-    part.lanes = static_cast<uint8_t>((part.lanes + 1) / 2);
-    part.same_address_lanes = std::min(part.same_address_lanes, part.lanes);
-    part.atomic_flits = static_cast<uint8_t>((part.atomic_flits + 1) / 2);
-  }
-  uint32_t join = 0;
-  if (free_joins_.empty()) {
-    join = static_cast<uint32_t>(joins_.size());
-    joins_.emplace_back();
-  } else {
-    join = free_joins_.back();
-    free_joins_.pop_back();
-  }
-  joins_[join] = {.left = count};
-  for (const MemRequest& part : parts) Send(part, false, join);
+  const SliceParts split = SplitBySlice(request, map_);
+  const uint32_t join = split.count == 1 ? kNil : joins_.Add({.left = split.count});
+  for (uint32_t i = 0; i < split.count; ++i) Send(split.parts[i], false, join);
 }
 
 void MemorySide::RunCredits(Cycle until) {
@@ -295,9 +229,9 @@ Cycle MemorySide::ReadyAt(uint32_t index, Cycle data) {
 
 uint64_t MemorySide::BusyHundredths(const InFlight& in_flight) const {
   const MemRequest& request = in_flight.request;
-  const uint32_t sectors = Moved(CountSectors(request.sector_mask), ReadsCompressed(in_flight));
+  const uint32_t sectors = compression_.Moved(CountSectors(request.sector_mask), ReadsCompressed(in_flight));
   const L2Config& l2 = config_.l2;
-  uint64_t read = uint64_t{(sectors + l2.sectors_per_cycle - 1) / l2.sectors_per_cycle} * kHundred;
+  uint64_t read = uint64_t{(sectors + l2.sectors_per_cycle - 1) / l2.sectors_per_cycle} * kHundredths;
   if (l2.slice_gb_per_s_x10 != 0) {
     // bytes x GHz / (GB/s), rounded: hundredths of a cycle that the bound gives them.
     const uint64_t work = uint64_t{sectors} * kSectorBytes * config_.clocks.core_khz;
@@ -324,8 +258,8 @@ bool MemorySide::Access(uint32_t index, Cycle now) {
   if (outcome.blocked) return false;
   requests_[index].hits = outcome.hits;
   SliceState& state = slice_states_[slice];
-  state.free_hundredths = std::max(now * kHundred, state.free_hundredths);
-  const Cycle start = (state.free_hundredths + kHundred - 1) / kHundred;
+  state.free_hundredths = std::max(now * kHundredths, state.free_hundredths);
+  const Cycle start = (state.free_hundredths + kHundredths - 1) / kHundredths;
   state.free_hundredths += BusyHundredths(requests_[index]);
   if (!sectors_by_slice_[request.kernel].empty()) {
     sectors_by_slice_[request.kernel][slice] += CountSectors(request.sector_mask);
@@ -371,7 +305,7 @@ void MemorySide::AddWaiter(SliceState* state, uint32_t index) {
 
 void MemorySide::HandleFill(uint32_t index, Cycle now) {
   const PendingFill fill = fills_[index];
-  free_fills_.push_back(index);
+  fills_.Free(index);
   slices_[fill.slice].Fill(fill.line, fill.way, fill.mask);
   SliceState& state = slice_states_[fill.slice];
   uint32_t request = state.waiters.Find(fill.line);
@@ -408,7 +342,8 @@ uint32_t MemorySide::ReplyBytes(const InFlight& in_flight) const {
   switch (in_flight.request.kind) {
     case MemRequestKind::kRead:
     case MemRequestKind::kAtomic:
-      return Moved(CountSectors(in_flight.request.sector_mask), ReadsCompressed(in_flight)) * kSectorBytes;
+      return compression_.Moved(CountSectors(in_flight.request.sector_mask), ReadsCompressed(in_flight)) *
+             kSectorBytes;
     case MemRequestKind::kWrite:
     case MemRequestKind::kReduction:
       return 0;
@@ -439,7 +374,7 @@ void MemorySide::HandleAtSm(uint32_t index, Cycle now, std::vector<std::vector<M
     joins_[join].so_far = answer;
   }
   if (last) (*inboxes)[request.sm].push_back({delivered, request.token, answer.sectors, answer.hits});
-  if (last && join != kNil) free_joins_.push_back(join);
+  if (last && join != kNil) joins_.Free(join);
   FreeRequest(index);
 }
 
@@ -448,7 +383,7 @@ void MemorySide::ReadFromDram(const MemRequest& request, bool compressed, const 
   DramJob job;
   job.line = request.line;
   job.kernel = request.kernel;
-  job.moved_sectors = static_cast<uint8_t>(Moved(CountSectors(outcome.fetch_mask), compressed));
+  job.moved_sectors = static_cast<uint8_t>(compression_.Moved(CountSectors(outcome.fetch_mask), compressed));
   job.sector_mask = outcome.fetch_mask;
   job.way = outcome.way;
   const uint32_t slice = map_.Slice(request.line);
@@ -465,8 +400,8 @@ void MemorySide::WriteToDram(const L2Outcome& outcome, uint32_t kernel, Cycle at
   // A line of which bytes are missing is not compressed again.
   const uint32_t sectors = CountSectors(outcome.writeback_mask);
   const bool whole = sectors == kSectorsPerLine && !outcome.partial_writeback;
-  const bool compressed = config_.l2.features.num_compressed != 0 && whole && Compressed(job.line);
-  job.moved_sectors = static_cast<uint8_t>(Moved(sectors, compressed));
+  const bool compressed = whole && compression_.Covers(job.line);
+  job.moved_sectors = static_cast<uint8_t>(compression_.Moved(sectors, compressed));
   const uint32_t slice = map_.Slice(job.line);
   if (compressed) NoteSaving(kernel, slice, sectors, job.moved_sectors);
   EnqueueDram(job, slice, at);
@@ -499,7 +434,7 @@ void MemorySide::RunPrefetcher(const MemRequest& request, uint32_t slice, Cycle 
     if (outcome.fetch_mask == 0) continue;
     MemRequest prefetch = request;
     prefetch.line = line;
-    ReadFromDram(prefetch, config_.l2.features.num_compressed != 0 && Compressed(line), outcome, at);
+    ReadFromDram(prefetch, compression_.Covers(line), outcome, at);
   }
   prefetchers_[slice].Taken(taken);
 }
@@ -519,16 +454,8 @@ void MemorySide::EnqueueDram(const DramJob& job, uint32_t slice, Cycle at) {
 }
 
 void MemorySide::PushFill(const DramJob& job, Cycle at) {
-  uint32_t index = 0;
-  if (free_fills_.empty()) {
-    index = static_cast<uint32_t>(fills_.size());
-    fills_.emplace_back();
-  } else {
-    index = free_fills_.back();
-    free_fills_.pop_back();
-  }
   const uint32_t slice = map_.Slice(job.line);
-  fills_[index] = {job.line, slice, job.way, job.sector_mask};
+  const uint32_t index = fills_.Add({job.line, slice, job.way, job.sector_mask});
   slices_[slice].PrefetchWay(job.way);
   wheel_.Push(at, {EventKind::kFill, index});
 }

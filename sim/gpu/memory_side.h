@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/base/line_map.h"
+#include "sim/base/slot_pool.h"
 #include "sim/base/types.h"
 #include "sim/config/gpu_config.h"
 #include "sim/link/event_wheel.h"
@@ -20,9 +21,11 @@
 #include "sim/mem/address_map.h"
 #include "sim/mem/atomic_unit.h"
 #include "sim/mem/dram_channel.h"
+#include "sim/mem/l2_compression.h"
 #include "sim/mem/l2_prefetcher.h"
 #include "sim/mem/l2_slice.h"
 #include "sim/mem/ring.h"
+#include "sim/mem/slice_parts.h"
 #include "sim/noc/crossbar.h"
 #include "sim/stats/sim_stats.h"
 #include "sim/stats/slice_load.h"
@@ -131,14 +134,10 @@ class MemorySide {
   static constexpr uint32_t kNil = ~0u;
   static constexpr uint32_t kNearSpanLog2 = 10;  // of wheels whose events lie some hundred cycles ahead
 
-  uint32_t NewRequest(const MemRequest& request);
   void FreeRequest(uint32_t index);
   // Splits a request whose line lies in two slices.
   void SubmitParts(const MemRequest& request);
   void Send(const MemRequest& part, bool compressed, uint32_t join);
-  bool Compressed(uint64_t line) const;
-  // What moves of so many sectors of a line.
-  uint32_t Moved(uint32_t sectors, bool compressed) const;
   // The senders' side.
   void RunSends(Cycle until);
   void RunCredits(Cycle until);
@@ -177,6 +176,7 @@ class MemorySide {
 
   GpuConfig config_;
   AddressMap map_;
+  L2Compression compression_;
   Crossbar crossbar_;
   EventWheel<uint32_t> sends_{kNearSpanLog2};    // requests that leave their SM
   EventWheel<uint32_t> credits_{kNearSpanLog2};  // slices that have a place again for a held request
@@ -192,12 +192,9 @@ class MemorySide {
   std::vector<DramChannel> channels_;
   std::vector<Cycle> channel_wake_;
   std::vector<std::vector<uint32_t>> slices_of_channel_;
-  std::vector<InFlight> requests_;
-  std::vector<uint32_t> free_requests_;
-  std::vector<Join> joins_;
-  std::vector<uint32_t> free_joins_;
-  std::vector<PendingFill> fills_;
-  std::vector<uint32_t> free_fills_;
+  SlotPool<InFlight> requests_;
+  SlotPool<Join> joins_;
+  SlotPool<PendingFill> fills_;
   std::vector<MemorySideStats> kernels_;
   std::vector<std::vector<uint64_t>> sectors_by_slice_;  // by kernel, until it has finished
   std::vector<SliceLoad> slice_loads_;                   // by kernel, then

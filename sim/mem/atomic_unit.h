@@ -14,6 +14,8 @@
 
 namespace sm89 {
 
+inline constexpr uint64_t kHundredths = 100;  // of a cycle: what a slice's rates are kept in
+
 class AtomicUnit {
  public:
   explicit AtomicUnit(const L2Config& config)
@@ -28,18 +30,17 @@ class AtomicUnit {
   Cycle Reserve(Cycle at, uint64_t line, uint32_t lanes, uint32_t same) {
     SM89_ASSERT(same <= std::max(1u, lanes), "lanes on one address are some of all");
     Entry& entry = entries_[(line * 0x9E3779B97F4A7C15ull) >> 58];
-    const uint64_t start = std::max({at * kParts, unit_free_, entry.free});
+    const uint64_t start = std::max({at * kHundredths, unit_free_, entry.free});
     const uint64_t passes = (std::max(1u, lanes) + lanes_per_cycle_ - 1) / lanes_per_cycle_;
     const uint64_t serial = uint64_t{std::max(1u, same)} * interval_;
-    unit_free_ = start + passes * kParts;
+    unit_free_ = start + passes * kHundredths;
     entry.free = start + serial;
     // A first operation's time is part of the latency.
-    const uint64_t further = std::max((passes - 1) * kParts, serial - interval_);
-    return (start + further + kParts - 1) / kParts + latency_;
+    const uint64_t further = std::max((passes - 1) * kHundredths, serial - interval_);
+    return (start + further + kHundredths - 1) / kHundredths + latency_;
   }
 
  private:
-  static constexpr uint64_t kParts = 100;  // of a cycle
   struct Entry {
     uint64_t free = 0;  // when an address that falls here takes its next operation
   };

@@ -156,39 +156,8 @@ AccessTicket LoadStoreUnit::IssueWithoutMemory(uint32_t sub, Cycle now, const Sm
   return ticket;
 }
 
-uint32_t LoadStoreUnit::NewOut() {
-  if (free_outs_.empty()) {
-    outs_.emplace_back();
-    return static_cast<uint32_t>(outs_.size() - 1);
-  }
-  const uint32_t index = free_outs_.back();
-  free_outs_.pop_back();
-  outs_[index] = Out{};
-  return index;
-}
-
-uint32_t LoadStoreUnit::NewToken(const AccessOwner& owner) {
-  if (free_tokens_.empty()) {
-    tokens_.push_back({owner, 0, 0, 0});
-    return static_cast<uint32_t>(tokens_.size() - 1);
-  }
-  const uint32_t index = free_tokens_.back();
-  free_tokens_.pop_back();
-  tokens_[index] = {owner, 0, 0, 0};
-  return index;
-}
-
 void LoadStoreUnit::AddWaiter(uint32_t out, uint32_t token) {
-  uint32_t index = 0;
-  if (free_waiters_.empty()) {
-    index = static_cast<uint32_t>(waiters_.size());
-    waiters_.emplace_back();
-  } else {
-    index = free_waiters_.back();
-    free_waiters_.pop_back();
-  }
-  waiters_[index] = {token, outs_[out].first_waiter};
-  outs_[out].first_waiter = index;
+  outs_[out].first_waiter = waiters_.Add({token, outs_[out].first_waiter});
 }
 
 void LoadStoreUnit::Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at,
@@ -227,7 +196,7 @@ uint32_t LoadStoreUnit::LoadLine(const LineAccess& access, bool local, Cycle sen
     missing &= ~shared;
   }
   if (missing == 0) return waits;
-  const uint32_t out = NewOut();
+  const uint32_t out = outs_.Add({});
   outs_[out].kind = OutKind::kFill;
   outs_[out].line = access.line;
   outs_[out].sector_mask = missing;
@@ -255,7 +224,7 @@ uint32_t LoadStoreUnit::Load(const SmInst& code, const CoalescedAccess& access, 
       continue;
     }
     tokens_[token].owner.stats->l1.bypass_sectors += Count(access.lines[i].sector_mask);
-    const uint32_t out = NewOut();
+    const uint32_t out = outs_.Add({});
     outs_[out].kind = OutKind::kDirect;
     outs_[out].owner.row = tokens_[token].owner.row;
     AddWaiter(out, token);
@@ -271,7 +240,7 @@ uint32_t LoadStoreUnit::Load(const SmInst& code, const CoalescedAccess& access, 
 
 void LoadStoreUnit::WriteBack(const L1Cache::Evicted& evicted, Cycle at, const AccessOwner& owner) {
   if (evicted.dirty_mask == 0) return;
-  const uint32_t out = NewOut();
+  const uint32_t out = outs_.Add({});
   outs_[out].kind = OutKind::kStore;
   ++room_[Index(RoomPool::kStores)].taken;
   Send(out, WholeSectors(evicted.line, evicted.dirty_mask), MemRequestKind::kWrite, at, owner);
@@ -289,7 +258,7 @@ uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access,
       // Write-through, no allocation: sectors that are present take the new bytes.
       owner.stats->l1.global_store_hits += Count(cache_.Touch(line.line) & line.sector_mask);
     }
-    const uint32_t out = NewOut();
+    const uint32_t out = outs_.Add({});
     outs_[out].kind = OutKind::kStore;
     outs_[out].owner = owner;
     outs_[out].acknowledged_by_warp = true;
@@ -311,7 +280,7 @@ uint32_t LoadStoreUnit::Atomic(const CoalescedAccess& access, Cycle send_at, uin
   uint32_t waits = 0;
   const auto send = [&](const LineAccess& line) {
     tokens_[token].owner.stats->l1.atomic_sectors += Count(line.sector_mask);
-    const uint32_t out = NewOut();
+    const uint32_t out = outs_.Add({});
     outs_[out].kind = OutKind::kDirect;
     AddWaiter(out, token);
     ++room_[Index(RoomPool::kReads)].taken;
@@ -391,11 +360,11 @@ AccessTicket LoadStoreUnit::Issue(uint32_t sub, Cycle now, const SmInst& code, c
     ticket.stores = Store(code, access, send_at, owner);
     return ticket;
   }
-  const uint32_t token = NewToken(owner);
+  const uint32_t token = tokens_.Add({owner, 0, 0, 0});
   const uint32_t waits =
       code.mem_op == MemOp::kAtomic ? Atomic(access, send_at, token) : Load(code, access, send_at, token);
   if (waits == 0) {
-    free_tokens_.push_back(token);
+    tokens_.Free(token);
     return ticket;
   }
   tokens_[token].requests_left = waits;
@@ -410,14 +379,14 @@ void LoadStoreUnit::FinishFill(uint32_t out_index, const MemReply& reply,
                                std::vector<Completion>* completions) {
   for (uint32_t w = outs_[out_index].first_waiter; w != kNil;) {
     const Waiter waiter = waiters_[w];
-    free_waiters_.push_back(w);
+    waiters_.Free(w);
     w = waiter.next;
     Token& token = tokens_[waiter.token];
     SM89_ASSERT(token.requests_left > 0, "a token that waits for nothing");
     if (--token.requests_left != 0) continue;
     const Cycle ready = reply.cycle + config_.fill_cycles + token.width_cycles;
     completions->push_back({token.owner, std::max(ready, token.min_ready), false});
-    free_tokens_.push_back(waiter.token);
+    tokens_.Free(waiter.token);
   }
 }
 
@@ -451,7 +420,7 @@ void LoadStoreUnit::HandleReply(const MemReply& reply, std::vector<Completion>* 
     }
     FinishFill(index, reply, completions);
   }
-  free_outs_.push_back(index);
+  outs_.Free(index);
 }
 
 }  // namespace sm89

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/base/line_map.h"
+#include "sim/base/slot_pool.h"
 #include "sim/base/types.h"
 #include "sim/config/gpu_config.h"
 #include "sim/link/mem_message.h"
@@ -145,8 +146,6 @@ class LoadStoreUnit {
   // The data path, from `at` on. Returns the start; where others pass in between, so long before the end as
   // if none did.
   Cycle ReserveData(Cycle at, Cycle cycles) { return data_.Take(at, cycles).end - cycles; }
-  uint32_t NewOut();
-  uint32_t NewToken(const AccessOwner& owner);
   void Send(uint32_t out, const LineAccess& access, MemRequestKind kind, Cycle at, const AccessOwner& owner);
   void AddWaiter(uint32_t out, uint32_t token);
   // Loads one line; returns the number of requests the token waits for.
@@ -176,12 +175,9 @@ class LoadStoreUnit {
   Timeline port_;
   Timeline data_;
   LineMap fills_;  // line -> first kFill request of its chain
-  std::vector<Out> outs_;
-  std::vector<uint32_t> free_outs_;
-  std::vector<Token> tokens_;
-  std::vector<uint32_t> free_tokens_;
-  std::vector<Waiter> waiters_;
-  std::vector<uint32_t> free_waiters_;
+  SlotPool<Out> outs_;
+  SlotPool<Token> tokens_;
+  SlotPool<Waiter> waiters_;
   std::vector<MemRequest> outbox_;
 };
 

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 
 #include "sim/base/digest.h"
 #include "sim/base/fault.h"
 #include "sim/base/line_map.h"
+#include "sim/base/slot_pool.h"
 #include "sim/base/types.h"
 #include "sim/link/event_wheel.h"
 
@@ -91,6 +93,27 @@ TEST(EventWheelTest, GivesEventsByCycleThenByInsertionAlsoBeyondItsSpan) {
       model.erase(it);
       now = cycle;
     }
+  }
+}
+
+TEST(SlotPoolTest, PlacesAreTakenAgainAndNeverTwice) {
+  SlotPool<uint64_t> pool;
+  std::map<uint32_t, uint64_t> model;  // alive
+  std::mt19937_64 random(7);
+  size_t most = 0;
+  for (uint64_t step = 0; step < 20'000; ++step) {
+    if (model.empty() || random() % 5 < 3) {
+      const uint32_t index = pool.Add(step);
+      ASSERT_TRUE(model.emplace(index, step).second) << "place " << index << " is in use";
+    } else {
+      auto it = std::next(model.begin(), static_cast<long>(random() % model.size()));
+      ASSERT_EQ(pool[it->first], it->second);
+      pool.Free(it->first);
+      EXPECT_EQ(pool[it->first], it->second) << "readable until its place is taken";
+      model.erase(it);
+    }
+    most = std::max(most, model.size());
+    ASSERT_EQ(pool.size(), most);
   }
 }
 

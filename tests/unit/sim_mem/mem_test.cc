@@ -7,8 +7,10 @@
 #include "sim/config/config.h"
 #include "sim/mem/address_map.h"
 #include "sim/mem/atomic_unit.h"
+#include "sim/mem/l2_compression.h"
 #include "sim/mem/l2_slice.h"
 #include "sim/mem/ring.h"
+#include "sim/mem/slice_parts.h"
 
 namespace sm89 {
 namespace {
@@ -338,6 +340,72 @@ TEST(AtomicUnitTest, OneAddressTakesAnOperationEachInterval) {
   for (int i = 0; i < 1001; ++i) last = unit.Reserve(0, 7, 1, 1);
   EXPECT_EQ(last, 1300u + 20);
   EXPECT_EQ(unit.Reserve(5000, 7, 1, 1), 5020u) << "idle again";
+}
+
+TEST(SlicePartsTest, EverySectorAndByteGoesToOneSlice) {
+  GpuConfig config;
+  config.l2.features.interleave_bytes = 64;
+  const AddressMap map(config.l2, config.dram);
+  for (uint64_t line = 1000; line < 1100; ++line) {
+    for (uint32_t mask = 1; mask < 16; ++mask) {
+      MemRequest request;
+      request.line = line;
+      request.kind = MemRequestKind::kWrite;
+      request.sector_mask = static_cast<uint8_t>(mask);
+      request.partial_mask = static_cast<uint8_t>(mask & 0b0110);
+      request.byte_mask = {0x00ff'1234'0000'ffffull, 0xabcd'0000'0000'0001ull};
+      const SliceParts split = SplitBySlice(request, map);
+      ASSERT_EQ(split.count, (mask & 3) != 0 && (mask & 12) != 0 ? 2u : 1u);
+      uint32_t sectors = 0;
+      uint32_t partial = 0;
+      for (uint32_t i = 0; i < split.count; ++i) {
+        const MemRequest& part = split.parts[i];
+        sectors += CountSectors(part.sector_mask);
+        partial += CountSectors(part.partial_mask);
+        EXPECT_EQ(part.partial_mask & ~part.sector_mask, 0);
+        // Its bytes are those of the half that it has.
+        const bool upper = (mask & 3) == 0 || i == 1;
+        EXPECT_EQ(part.byte_mask[0] | part.byte_mask[1], request.byte_mask[upper ? 1 : 0]);
+        EXPECT_EQ(part.byte_mask[(part.sector_mask & 3) != 0 ? 1 : 0], 0u);
+      }
+      EXPECT_EQ(sectors, CountSectors(mask));
+      EXPECT_EQ(partial, CountSectors(mask & 0b0110));
+      EXPECT_TRUE(split.count == 1 || map.Slice(split.parts[0].line) != map.Slice(split.parts[1].line));
+    }
+  }
+}
+
+TEST(SlicePartsTest, LanesOfAnAtomicAreDivided) {
+  GpuConfig config;
+  config.l2.features.interleave_bytes = 64;
+  MemRequest request;
+  request.line = 5;
+  request.kind = MemRequestKind::kAtomic;
+  request.sector_mask = 0b1111;
+  request.lanes = 31;
+  request.same_address_lanes = 20;
+  request.atomic_flits = 5;
+  const SliceParts split = SplitBySlice(request, AddressMap(config.l2, config.dram));
+  ASSERT_EQ(split.count, 2u);
+  for (const MemRequest& part : split.parts) {
+    EXPECT_EQ(part.lanes, 16);
+    EXPECT_EQ(part.same_address_lanes, 16);
+    EXPECT_EQ(part.atomic_flits, 3);
+  }
+}
+
+TEST(L2CompressionTest, WholeLinesOfTheRangesMoveLess) {
+  L2FeatureConfig features;
+  features.num_compressed = 1;
+  features.compressed[0] = {.first = 256, .last = 1023 + 64};
+  features.compression_ratio = 4;
+  const L2Compression compression(features);
+  for (uint64_t line = 0; line < 12; ++line)
+    EXPECT_EQ(compression.Covers(line), line >= 2 && line <= 7) << line;
+  EXPECT_EQ(compression.Moved(4, true), 1u);
+  EXPECT_EQ(compression.Moved(1, true), 1u);
+  EXPECT_EQ(compression.Moved(4, false), 4u);
+  EXPECT_FALSE(L2Compression(L2FeatureConfig()).Covers(0));
 }
 
 }  // namespace
