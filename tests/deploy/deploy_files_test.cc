@@ -199,7 +199,7 @@ TEST(Compose, FileIsValid) {
 }
 
 TEST(Packages, ListsAreKnownAndUnknownKindIsRefused) {
-  for (const char* kind : {"build", "test", "runtime", "missing build"}) {
+  for (const char* kind : {"build", "test", "runtime", "plot", "missing build"}) {
     ExpectSuccess(kDeploy + "/packages.sh " + kind);
   }
   EXPECT_EQ(RunCommand(kDeploy + "/packages.sh nothing").exit_code, 2);
