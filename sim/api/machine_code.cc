@@ -7,11 +7,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "sim/api/named_kernels.h"
+#include "sim/base/counted.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/cubin/reader.h"
@@ -214,6 +217,68 @@ TraceWarning MissingKernels(const std::vector<std::string>& names) {
           NamedKernels(names, " without code in the --sass files: control bits are synthesised")};
 }
 
+constexpr size_t kNamesShown = 8;
+
+// "a.cubin (2 functions: f of sm_89, g of sm_90)".
+std::string Described(const CodeFile& file) {
+  std::vector<std::string> names;
+  for (const CodeFunction& function : file.functions) {
+    if (names.size() == kNamesShown) break;
+    const uint32_t arch = function.code.arch;
+    names.push_back(arch == 0 ? function.code.name : absl::StrCat(function.code.name, " of sm_", arch));
+  }
+  if (file.functions.size() > kNamesShown) names.emplace_back("...");
+  return absl::StrCat(file.name, " (", Counted(file.functions.size(), "function"), names.empty() ? "" : ": ",
+                      absl::StrJoin(names, ", "), ")");
+}
+
+// No file says anything about the trace: certainly not what was meant.
+absl::Status NothingOfTheTrace(const std::vector<CodeFile>& files, const TraceSetInfo& info,
+                               const std::vector<std::string>& kernels) {
+  std::vector<std::string> given;
+  for (const CodeFile& file : files) given.push_back(Described(file));
+  const auto arch = std::find_if(info.kernels.begin(), info.kernels.end(), [&](const KernelInfo& kernel) {
+                      return kernel.name == kernels.front();
+                    })->binary_version;
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    Fault{.field = "--sass",
+                          .value = absl::StrJoin(given, "; "),
+                          .expected = NamedKernels(kernels, absl::StrCat(" of sm_", arch)),
+                          .message = "no function of the machine code is one of the trace's kernels"});
+}
+
+// Files without a function of any kernel of the trace, selected or not, without their folders.
+std::vector<std::string> UselessFiles(const std::vector<CodeFile>& files, const TraceSetInfo& info) {
+  std::vector<std::string> names;
+  for (const CodeFile& file : files) {
+    const bool useful = std::any_of(info.kernels.begin(), info.kernels.end(), [&](const KernelInfo& kernel) {
+      return FindFunction(file, kernel) != nullptr;
+    });
+    if (!useful) names.push_back(std::filesystem::path(file.name).filename().string());
+  }
+  return names;
+}
+
+TraceWarning UselessCode(const std::vector<std::string>& names) {
+  return {"machine_code_unused", absl::StrCat("--sass ", absl::StrJoin(names, ", "),
+                                              ": no function there is a kernel of the trace; not used")};
+}
+
+// Gives kernel `k` the code of the first file that has its function; its place, or none.
+absl::StatusOr<std::optional<size_t>> GiveCode(const std::vector<CodeFile>& files, const KernelInfo& kernel,
+                                               std::span<const StaticInst> table,
+                                               std::vector<StaticInst>* encoded, CodeOrigin* origin) {
+  for (size_t f = 0; f < files.size(); ++f) {
+    const CodeFunction* function = FindFunction(files[f], kernel);
+    if (function == nullptr) continue;
+    encoded->assign(table.begin(), table.end());
+    RETURN_IF_ERROR(Overlay(kernel, function->code, files[f].name).Apply(encoded));
+    *origin = {function->module, function->code.name};
+    return std::optional<size_t>(f);
+  }
+  return std::optional<size_t>();
+}
+
 }  // namespace
 
 absl::StatusOr<MachineCodeSummary> CheckMachineCode(const MachineCodeFile& file) {
@@ -249,19 +314,18 @@ absl::StatusOr<MachineCode> AddMachineCode(std::shared_ptr<TraceSource> trace,
     const KernelInfo& kernel = info.kernels[k];
     const std::span<const StaticInst> table = trace->StaticTable(k);
     if (!selected[k] || HasEncodings(table)) continue;
-    for (const CodeFile& file : files) {
-      const CodeFunction* function = FindFunction(file, kernel);
-      if (function == nullptr) continue;
-      tables[k].assign(table.begin(), table.end());
-      RETURN_IF_ERROR(Overlay(kernel, function->code, file.name).Apply(&tables[k]));
-      result.files[k] = std::filesystem::path(file.name).filename().string();
-      result.origins[k] = {function->module, function->code.name};
-      break;
+    ASSIGN_OR_RETURN(const std::optional<size_t> file,
+                     GiveCode(files, kernel, table, &tables[k], &result.origins[k]));
+    if (file.has_value()) {
+      result.files[k] = std::filesystem::path(files[*file].name).filename().string();
+    } else if (std::find(missing.begin(), missing.end(), kernel.name) == missing.end()) {
+      missing.push_back(kernel.name);
     }
-    const bool known = std::find(missing.begin(), missing.end(), kernel.name) != missing.end();
-    if (result.files[k].empty() && !known) missing.push_back(kernel.name);
   }
+  const std::vector<std::string> useless = UselessFiles(files, info);
+  if (useless.size() == files.size() && !missing.empty()) return NothingOfTheTrace(files, info, missing);
   if (!missing.empty()) info.warnings.push_back(MissingKernels(missing));
+  if (!useless.empty()) info.warnings.push_back(UselessCode(useless));
   result.source = std::make_shared<EncodedSource>(std::move(trace), std::move(info), std::move(tables));
   return result;
 }

@@ -39,8 +39,10 @@ struct MachineCode {
 // demangled, and by architecture. Kernels that have encodings keep them; those that no file has stay without.
 // Kernels that are not `selected` (one flag each) are left alone.
 //
-// INVALID_ARGUMENT when a file is neither, and naming kernel, PC and both opcodes when its code is not what
-// was traced: an instruction that is not there, or of another opcode (sim/sass/opcode_text.h).
+// INVALID_ARGUMENT when a file is neither, when no file has a function of the trace though a kernel needs one
+// (naming functions and kernels; one such file among others gets a warning), and naming kernel, PC and both
+// opcodes when its code is not what was traced: an instruction that is not there, or of another opcode
+// (sim/sass/opcode_text.h).
 absl::StatusOr<MachineCode> AddMachineCode(std::shared_ptr<TraceSource> trace,
                                            const std::vector<MachineCodeFile>& files,
                                            const std::vector<bool>& selected);

@@ -1,6 +1,7 @@
 #include "sim/api/simulator.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@
 #include "sim/base/status_macros.h"
 #include "sim/base/version.h"
 #include "sim/gpu/gpu.h"
+#include "sim/stats/pc_profile.h"
 #include "sim/trace/compact_reader.h"
 
 namespace sm89 {
@@ -72,14 +74,45 @@ class SimulatorImpl final : public Simulator {
     progress.kernels_done = gpu_->num_finished();
     progress.stats = gpu_->TotalsSoFar();
     if (gpu_->runs().empty()) return progress;
-    // The oldest kernel that runs, else the last one.
-    const KernelRun& run =
-        gpu_->active().empty() ? *gpu_->runs().back() : *gpu_->runs()[gpu_->active().front()];
+    const KernelRun& run = *gpu_->runs()[ShownRun()];
     progress.kernel_index = run.trace_kernel;
     progress.kernel_name = trace_->info().kernels[run.trace_kernel].name;
     progress.ctas_total = run.ctas_total;
     progress.ctas_done = run.ctas_done;
     return progress;
+  }
+
+  uint64_t ProfiledInstructions() const override {
+    if (!options_.profile || gpu_->runs().empty()) return 0;
+    return trace_->StaticTable(gpu_->runs()[ShownRun()]->trace_kernel).size();
+  }
+
+  KernelWaits Waits(size_t rows) const override {
+    KernelWaits waits;
+    waits.instructions = ProfiledInstructions();
+    if (waits.instructions == 0) return waits;
+    const auto index = static_cast<uint32_t>(ShownRun());
+    waits.kernel_index = gpu_->runs()[index]->trace_kernel;
+    waits.kernel_name = trace_->info().kernels[waits.kernel_index].name;
+    const std::span<const StaticInst> code = trace_->StaticTable(waits.kernel_index);
+    const PcProfile profile = gpu_->ProfileOf(index);
+    std::vector<size_t> order;
+    for (size_t id = 0; id < profile.size(); ++id) {
+      waits.total.issued += profile[id].issued;
+      waits.total.threads += profile[id].threads;
+      for (int s = 0; s < kNumWarpStates; ++s) waits.total.cycles[s] += profile[id].cycles[s];
+      if (WaitedCycles(profile[id]) != 0) order.push_back(id);
+    }
+    const auto before = [&](size_t a, size_t b) {
+      const uint64_t of_a = WaitedCycles(profile[a]), of_b = WaitedCycles(profile[b]);
+      return of_a != of_b ? of_a > of_b : code[a].pc < code[b].pc;
+    };
+    const auto last = order.begin() + static_cast<ptrdiff_t>(std::min(rows, order.size()));
+    std::partial_sort(order.begin(), last, order.end(), before);
+    for (auto id = order.begin(); id != last; ++id) {
+      waits.top.push_back({code[*id].pc, code[*id].opcode, code[*id].source_line, profile[*id]});
+    }
+    return waits;
   }
 
   RunReport Report() const override {
@@ -127,6 +160,11 @@ class SimulatorImpl final : public Simulator {
   }
 
  private:
+  // The oldest kernel that runs, else the last one; there is one.
+  size_t ShownRun() const {
+    return gpu_->active().empty() ? gpu_->runs().size() - 1 : gpu_->active().front();
+  }
+
   // Kernels whose barriers may not be what they look like, by name.
   void AddBarrierWarning(std::vector<TraceWarning>* warnings) const {
     std::vector<std::string> traced, in_registers;
@@ -272,6 +310,12 @@ absl::Status CheckProfileSize(const TraceSource& trace, const std::vector<bool>&
 }
 
 }  // namespace
+
+uint64_t WaitedCycles(const PcCounters& counters) {
+  const auto first = counters.cycles.begin();
+  static_assert(static_cast<int>(WarpState::kSelected) == 0);
+  return std::accumulate(first + 1, counters.cycles.end(), uint64_t{0});
+}
 
 absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions options) {
   MachineCode code;

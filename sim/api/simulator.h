@@ -71,6 +71,17 @@ struct SimProgress {
   SimStats stats;  // cumulative so far, for interval statistics
 };
 
+// Where the warps of a kernel have waited so far, without what its machine code says.
+struct KernelWaits {
+  uint32_t kernel_index = 0;  // place in the trace, from 0
+  std::string kernel_name;
+  uint64_t instructions = 0;  // static ones; 0 = nothing is profiled, or no kernel has started
+  PcCounters total;           // without `memory`
+  std::vector<PcReport> top;  // most waited for first, then by program counter
+};
+// Warp-cycles in which no instruction of the warp was issued.
+uint64_t WaitedCycles(const PcCounters& counters);
+
 class Simulator {
  public:
   // Checks the configuration against every selected kernel first (occupancy limits, units): a kernel that
@@ -87,6 +98,10 @@ class Simulator {
   // Ends the run where it is; Report() then says kCancelled.
   virtual void Cancel() = 0;
   virtual SimProgress Progress() const = 0;
+  // Static instructions of the kernel that Progress names, and its profile up to now, `rows` of it. Reads all
+  // counters of that kernel: a few nanoseconds an instruction and host thread. Changes nothing.
+  virtual uint64_t ProfiledInstructions() const = 0;
+  virtual KernelWaits Waits(size_t rows) const = 0;
   // Complete after Advance said done; before that a report of the state so far.
   virtual RunReport Report() const = 0;
   // What it simulates with, for sim/debug: warps, queues, the trace's static tables; and what executes the

@@ -62,13 +62,17 @@ class MachineCodeTest : public ::testing::Test {
     ASSERT_TRUE(emulation.ok()) << emulation.status();
     live_ = (*emulation)->source();
     ASSERT_TRUE(WriteAccelSimFolder(*live_, Path("text")).ok());
-    const auto ingested = IngestTrace(Path("text"), Path("trace.sm89"), {});
-    ASSERT_TRUE(ingested.ok()) << ingested.status();
-    auto reader = CompactReader::Open(Path("trace.sm89"));
-    ASSERT_TRUE(reader.ok()) << reader.status();
-    trace_ = std::move(*reader);
+    trace_ = Ingested();
     ASSERT_FALSE(trace_->StaticTable(0).empty());
     ASSERT_FALSE(trace_->StaticTable(0)[0].has_encoding);
+  }
+
+  std::shared_ptr<TraceSource> Ingested() const {
+    const auto ingested = IngestTrace(Path("text"), Path("trace.sm89"), {});
+    EXPECT_TRUE(ingested.ok()) << ingested.status();
+    auto reader = CompactReader::Open(Path("trace.sm89"));
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    return std::move(*reader);
   }
 
   static std::string Cubin() { return testing::ExampleKernelPath("vector_add.sm_89.cubin"); }
@@ -178,9 +182,11 @@ TEST_F(MachineCodeTest, OnTheCommandLine) {
   const std::string other = Write("code.sass", Listing("another_kernel", true));
   std::ostringstream warned;
   const SimCommandIo second{.out = warned, .err = err, .err_is_terminal = false, .interrupted = nullptr};
-  EXPECT_EQ(SimMain({"--trace", Path("text"), "--sass", other, "--json", "-"}, second), kExitOk) << err.str();
-  EXPECT_THAT(warned.str(), HasSubstr("no_machine_code"));
-  EXPECT_THAT(warned.str(), HasSubstr("\"synthesised"));
+  EXPECT_EQ(SimMain({"--trace", Path("text"), "--sass", other}, second), kExitBadInput);
+  EXPECT_THAT(err.str(), HasSubstr("no function of the machine code is one of the trace's kernels"));
+  EXPECT_EQ(SimMain({"--trace", Path("text"), "--sass", other, "--sass", Cubin()}, second), kExitOk)
+      << err.str();
+  EXPECT_THAT(warned.str(), HasSubstr("--sass code.sass: no function there is a kernel of the trace"));
   EXPECT_EQ(SimMain({"--cubin", Cubin(), "--launch", testing::ExampleKernelPath("vector_add.json"), "--sass",
                      Cubin()},
                     io),
@@ -196,22 +202,40 @@ TEST_F(MachineCodeTest, NamesMatchMangledOrNot) {
   EXPECT_NE(code->files[0], "");
   const std::string two = Listing(mangled, false) + Listing(mangled + "i", false);
   const auto ambiguous = Add({Write("two.sass", two)});
-  ASSERT_TRUE(ambiguous.ok()) << ambiguous.status();
-  EXPECT_EQ(ambiguous->files[0], "") << "two overloads: neither";
+  EXPECT_TRUE(absl::IsInvalidArgument(ambiguous.status())) << "two overloads: neither";
+}
+
+TEST_F(MachineCodeTest, FilesThatGiveNoKernelItsCodeDoNotPassQuietly) {
+  const std::string other = Write("code.sass", Listing("another_kernel", false));
+  const auto none = Add({other});
+  ASSERT_TRUE(absl::IsInvalidArgument(none.status())) << none.status();
+  for (const std::string& part : {std::string("code.sass (1 function: another_kernel"), Kernel()}) {
+    EXPECT_THAT(std::string(none.status().message()), HasSubstr(part));
+  }
+  // A second file may have it; the first is said to be superfluous.
+  const auto both = Add({other, Cubin()});
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->files[0], "vector_add.sm_89.cubin");
+  ASSERT_EQ(both->source->info().warnings.size(), 1u);
+  EXPECT_EQ(both->source->info().warnings[0].kind, "machine_code_unused");
+  EXPECT_THAT(both->source->info().warnings[0].message, HasSubstr("code.sass"));
 }
 
 TEST_F(MachineCodeTest, KernelsThatNoFileHasAreListed) {
-  const auto code = Add({Write("code.sass", Listing("another_kernel", false))});
+  // A second kernel, under another name, that the file knows nothing of.
+  std::ifstream in(Path("text/kernel-1.traceg"));
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  text.replace(text.find(Kernel()), Kernel().size(), "another_kernel");
+  Write("text/kernel-2.traceg", text);
+  std::ofstream(Path("text/kernelslist.g"), std::ios::app) << "kernel-2.traceg\n";
+  const auto trace = Ingested();
+  const auto code = AddMachineCode(trace, {{Cubin(), Cubin()}}, {true, true});
   ASSERT_TRUE(code.ok()) << code.status();
-  EXPECT_EQ(code->files, std::vector<std::string>{""});
+  EXPECT_EQ(code->files, (std::vector<std::string>{"vector_add.sm_89.cubin", ""}));
   ASSERT_EQ(code->source->info().warnings.size(), 1u);
   EXPECT_EQ(code->source->info().warnings[0].kind, "no_machine_code");
-  EXPECT_THAT(code->source->info().warnings[0].message, HasSubstr(Kernel()));
-  EXPECT_EQ(DecodeKernel(code->source->StaticTable(0), {}).control_source, ControlSource::kSynthesised);
-  // A second file may have it.
-  const auto both = Add({Path("code.sass"), Cubin()});
-  ASSERT_TRUE(both.ok());
-  EXPECT_EQ(both->files[0], "vector_add.sm_89.cubin");
+  EXPECT_THAT(code->source->info().warnings[0].message, HasSubstr("another_kernel"));
+  EXPECT_EQ(DecodeKernel(code->source->StaticTable(1), {}).control_source, ControlSource::kSynthesised);
 }
 
 TEST_F(MachineCodeTest, AnotherBuildIsAnError) {
@@ -307,7 +331,8 @@ TEST_F(MachineCodeTest, ATraceWithEncodingsKeepsThem) {
   const auto code =
       AddMachineCode(live_, {{Write("code.sass", Listing("another_kernel", false)), "code.sass"}}, {true});
   ASSERT_TRUE(code.ok()) << code.status();
-  EXPECT_TRUE(code->source->info().warnings.empty());
+  ASSERT_EQ(code->source->info().warnings.size(), 1u);
+  EXPECT_EQ(code->source->info().warnings[0].kind, "machine_code_unused");
   EXPECT_EQ(code->source->StaticTable(0).data(), live_->StaticTable(0).data());
   EXPECT_TRUE(code->source->live());
 }

@@ -128,6 +128,61 @@ TEST(Profile, AsJsonHasRowsTotalsAndLines) {
   EXPECT_EQ(kernel["rows"].size(), run->report.kernels[0].per_pc.size());
 }
 
+// What a watcher sees: rows of the report, most waited for first; looking changes nothing.
+TEST(Profile, IsReadWhileItRuns) {
+  const auto options = [](uint32_t threads) {
+    SimulatorOptions given;
+    given.config = TestConfig();
+    given.trace_path = WriteTrace({Kernel(40), Kernel(10)});
+    given.profile = true;
+    given.threads = threads;
+    return given;
+  };
+  const auto blind = Simulator::Create(options(1));
+  ASSERT_TRUE(blind.ok()) << blind.status();
+  while (!(*blind)->Advance(1'000'000).value().done) {
+  }
+  const std::string expected = ProfileToJson((*blind)->Report());
+  for (const uint32_t threads : {1u, 2u}) {
+    auto watched = Simulator::Create(options(threads));
+    ASSERT_TRUE(watched.ok()) << watched.status();
+    EXPECT_EQ((*watched)->Waits(4).instructions, 0u) << "no kernel has started";
+    uint64_t last = 0, seen = 0;
+    bool done = false;
+    while (!done) {
+      done = (*watched)->Advance(64).value().done;
+      const KernelWaits waits = (*watched)->Waits(4);
+      if (waits.instructions == 0) continue;
+      ++seen;
+      EXPECT_LE(waits.top.size(), 4u);
+      uint64_t before = ~uint64_t{0}, rows = 0;
+      for (const PcReport& row : waits.top) {
+        const uint64_t waited = WaitedCycles(row.counters);
+        EXPECT_LE(waited, before);
+        EXPECT_GT(waited, 0u);
+        before = waited;
+        rows += waited;
+      }
+      EXPECT_LE(rows, WaitedCycles(waits.total));
+      if (waits.kernel_index == 0) {
+        EXPECT_GE(waits.total.issued, last);
+        last = waits.total.issued;
+        EXPECT_EQ(waits.instructions, 40u);
+      }
+    }
+    EXPECT_GT(seen, 5u);
+    EXPECT_EQ(ProfileToJson((*watched)->Report()), expected);
+    // At the end: the last kernel's totals.
+    const RunReport report = (*watched)->Report();
+    const KernelWaits end = (*watched)->Waits(100);
+    EXPECT_EQ(end.kernel_name, "chain");
+    EXPECT_EQ(end.kernel_index, 1u);
+    EXPECT_EQ(end.total.issued, report.kernels[1].stats.sm.warp_instructions);
+    EXPECT_EQ(WaitedCycles(end.total),
+              SumOf(report.kernels[1]).cycles - SumOf(report.kernels[1]).counters.cycles[0]);
+  }
+}
+
 TEST(Profile, IsEmptyUnlessAskedFor) {
   const RunReport report = Simulate(WriteTrace({Kernel(10)}), TestConfig());
   EXPECT_TRUE(report.kernels.at(0).per_pc.empty());
