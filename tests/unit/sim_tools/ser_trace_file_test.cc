@@ -41,7 +41,6 @@ std::string Written(const std::string& path, const std::vector<SerRecord>& recor
   EXPECT_TRUE(file.ok()) << file.status();
   (*file)->Append(records);
   EXPECT_TRUE((*file)->Finish().ok());
-  EXPECT_EQ((*file)->num_records(), records.size());
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
