@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -133,8 +136,19 @@ absl::Status StringSink::Append(const std::string& data) {
 }
 absl::Status StringSink::Commit() { return absl::OkStatus(); }
 
-FileSink::FileSink(std::string path)
-    : path_(std::move(path)), temporary_(absl::StrCat(path_, ".part-", getpid())) {}
+bool IsOneFile(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code first_error, second_error;
+  const fs::path first = fs::weakly_canonical(a, first_error);
+  const fs::path second = fs::weakly_canonical(b, second_error);
+  if (first_error || second_error) return a == b;
+  return first == second || fs::equivalent(first, second, first_error);
+}
+
+FileSink::FileSink(std::string path) : path_(std::move(path)) {
+  static std::atomic<uint64_t> sinks = 0;
+  temporary_ = absl::StrCat(path_, ".part-", getpid(), "-", ++sinks);
+}
 
 FileSink::~FileSink() {
   if (fd_ < 0) return;

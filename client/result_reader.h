@@ -44,6 +44,9 @@ class StringSink : public ArtifactSink {
   std::string text_;
 };
 
+// True when both paths lead to one file, or to one that would be made.
+bool IsOneFile(const std::string& a, const std::string& b);
+
 // Writes beside `path` and renames on Commit, so that a reader never sees half a file. Without Commit
 // nothing is left behind.
 class FileSink : public ArtifactSink {

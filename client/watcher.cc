@@ -65,6 +65,7 @@ absl::StatusOr<v1::Job> WatchJob(Client& client, const WatchSettings& settings,
     request.set_name(settings.job);
     request.set_from_sequence(follower.sequence());
     request.set_min_interval_ms(settings.min_interval_ms);
+    request.set_profile_rows(settings.profile_rows);
     const uint64_t taken_before = follower.taken();
     const auto opened = std::chrono::steady_clock::now();
     absl::Status status = client.ReadWatch(request, [&](const v1::JobUpdate& u) { return follower.Take(u); });

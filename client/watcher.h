@@ -21,6 +21,7 @@ struct WatchSettings {
   std::string job;               // "jobs/{id}"
   uint64_t from_sequence = 0;    // resume after this one
   uint32_t min_interval_ms = 0;  // 0 = the server's default
+  uint32_t profile_rows = 0;     // of Progress.profile; 0 = without
 };
 
 // Returns the job in its terminal state, or the last state seen when a callback ended the watch (then

@@ -38,7 +38,8 @@ constexpr char kFooter[] =
     "  2    usage error, invalid input, or not allowed in the present state\n"
     "  3    not found\n"
     "  4    server not reachable, overloaded, or no answer in time\n"
-    "  5    incomplete result: a limit ended the simulation\n"
+    "  5    incomplete result: a limit ended the simulation; 'kineto-merge': a simulated kernel has no "
+    "launch\n"
     "  6    internal error\n"
     "  130  interrupted (Ctrl-C); submitted jobs go on\n"
     "\n"
@@ -74,6 +75,7 @@ void AddCommands(CLI::App& app, Context& context) {
   AddJobsCommands(app, context);
   AddResultCommand(app, context);
   AddKinetoCommand(app, context);
+  AddProfileCommand(app, context);
   AddAnalyzeCommand(app, context);
   AddCalibrateCommand(app, context);
   AddBaselineCommand(app, context);
@@ -130,8 +132,23 @@ std::string ChosenPath(const CLI::App& app) {
   return path;
 }
 
-absl::Status UsageError(const CLI::App& app, const std::string& what) {
-  std::string text = what;
+// "--case a b": how to give an option more than one value; "; ..." or empty.
+std::string RepeatHint(const CLI::App& app, const std::vector<std::string>& args) {
+  const std::vector<std::string> left = app.remaining(true);
+  const auto extra = left.empty() ? args.end() : std::find(args.begin(), args.end(), left.front());
+  if (extra == args.end() || extra - args.begin() < 2) return "";
+  const std::string& option = *(extra - 2);
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const CLI::Option* known = option.starts_with("--") ? command->get_option_no_throw(option) : nullptr;
+  if (known == nullptr || known->get_items_expected_max() == 0) return "";
+  if (known->get_items_expected_max() == 1) return absl::StrCat("; ", option, " takes one value");
+  return absl::StrCat("; ", option, " takes one value each time: ", option, " ", *(extra - 1), " ", option,
+                      " ", *extra);
+}
+
+absl::Status UsageError(const CLI::App& app, const std::vector<std::string>& args, const std::string& what) {
+  std::string text = absl::StrCat(what, RepeatHint(app, args));
   const std::vector<std::string> left = app.remaining();
   if (app.get_subcommands().empty() && !left.empty() && !left.front().starts_with("-")) {
     text = absl::StrCat("there is no command '", left.front(), "'");
@@ -162,7 +179,7 @@ bool Parse(CLI::App& app, Context& context, std::vector<std::string> args, int* 
     // The flag may stand behind the place where parsing ended.
     context.flags.json = context.flags.json || (std::count(given.begin(), given.end(), "--json") > 0 &&
                                                 std::count(given.begin(), given.end(), "result") == 0);
-    ShowError(context, UsageError(app, error.what()));
+    ShowError(context, UsageError(app, given, error.what()));
     *code = kExitInvalid;
   }
   return false;

@@ -29,6 +29,7 @@ struct RunFlags {
 struct RecordOptions {
   std::string file;
   std::vector<std::string> traces;
+  std::vector<std::string> sass;
   ProgramFlags program;
   std::vector<std::string> configs;
   std::vector<std::string> sets;
@@ -73,10 +74,14 @@ absl::StatusOr<std::vector<baseline::Question>> Questions(Context& context, cons
   common.foreign_arch = options.upload.foreign_arch;
   common.allow_partial = options.upload.allow_partial;
   common.unknown_as_nop = options.upload.unknown_as_nop;
+  if (!options.sass.empty() && options.program.any()) {
+    return absl::InvalidArgumentError("--sass is for traces: what is executed has its machine code");
+  }
   std::vector<baseline::Question> inputs;
   for (const std::string& trace : options.traces) {
     baseline::Question& question = inputs.emplace_back(common);
     question.trace = trace;
+    question.sass = options.sass;
     if (IsLocalPath(trace)) continue;
     CLIENT_ASSIGN_OR_RETURN(question.trace, FullName("traces", trace));
   }
@@ -110,6 +115,7 @@ absl::Status CheckFiles(const baseline::Question& q) {
   CLIENT_RETURN_IF_ERROR(CheckThere("machine code", q.cubin));
   CLIENT_RETURN_IF_ERROR(CheckThere("launch file", q.launch));
   CLIENT_RETURN_IF_ERROR(CheckThere("manifest", q.suite));
+  for (const std::string& path : q.sass) CLIENT_RETURN_IF_ERROR(CheckThere("--sass file", path));
   CLIENT_RETURN_IF_ERROR(CheckThere("folder of machine code", q.cubin_folder));
   return CheckThere("configuration", q.config_file);
 }
@@ -117,10 +123,6 @@ absl::Status CheckFiles(const baseline::Question& q) {
 // Brings what a question names to the server.
 absl::StatusOr<v1::JobSpec> SpecFor(Context& context, const baseline::Question& q, const RunFlags& run) {
   CLIENT_RETURN_IF_ERROR(CheckFiles(q));
-  if (!q.sass.empty()) {
-    return absl::UnimplementedError(
-        "it was recorded with --sass, which jobs cannot name; check it with 'sm89-sim --baseline-check'");
-  }
   CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
   v1::JobSpec spec;
   UploadFlags upload;
@@ -129,6 +131,7 @@ absl::StatusOr<v1::JobSpec> SpecFor(Context& context, const baseline::Question& 
   upload.unknown_as_nop = q.unknown_as_nop;
   if (!q.trace.empty()) {
     CLIENT_ASSIGN_OR_RETURN(*spec.mutable_trace(), TraceNameFor(context, q.trace, upload));
+    CLIENT_RETURN_IF_ERROR(AddSass(context, q.sass, &spec));
   } else {
     ProgramFlags program{.cubin = q.cubin,
                          .launch = q.launch,
@@ -267,6 +270,12 @@ void AddRecord(CLI::App& parent, Context& context) {
   command
       ->add_option("--trace", options->traces,
                    "Name of a trace or program on the server, or a PATH; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--sass", options->sass,
+                   "FILE of machine code whose control bits and operands the traces' kernels get; may be "
+                   "repeated")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   AddProgramOptions(*command, options->program);
   command

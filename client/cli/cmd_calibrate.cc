@@ -155,6 +155,8 @@ absl::StatusOr<ExitCode> RunCalibrate(Context& context, const CalibrateOptions& 
   v1::JobSpec base = job.spec();
   base.clear_labels();
   base.set_keep_trace(false);
+  base.set_profile(false);
+  base.set_ser_trace(v1::SER_TRACE_UNSPECIFIED);
   base.set_display_name("calibration");
   if (options.threads > 0) base.set_threads(options.threads);
   JobOracle oracle(context, std::move(base));

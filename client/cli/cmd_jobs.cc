@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/context.h"
@@ -19,6 +20,9 @@
 namespace sm89::client {
 namespace {
 
+constexpr uint32_t kProfileRowsDefault = 10;
+constexpr uint32_t kProfileRowsMax = 64;  // the server gives no more
+
 struct JobOptions {
   std::string filter;
   std::string state;
@@ -28,6 +32,7 @@ struct JobOptions {
   bool wait = false;
   bool events = false;
   uint64_t from_sequence = 0;
+  uint32_t profile_rows = 0;
 };
 
 std::string FilterText(const JobOptions& options) {
@@ -134,11 +139,23 @@ absl::StatusOr<ExitCode> CancelJobs(Context& context, const JobOptions& options)
   return code;
 }
 
+absl::Status CheckProfiled(Context& context, const std::string& name) {
+  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
+  v1::GetJobRequest request;
+  request.set_name(name);
+  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, client->GetJob(request));
+  if (job.spec().profile()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "job ", ShortName(name), " was submitted without --profile: nothing is counted by instruction"));
+}
+
 absl::StatusOr<ExitCode> Watch(Context& context, const JobOptions& options) {
   CLIENT_ASSIGN_OR_RETURN(const std::string name, FullName("jobs", options.names.front()));
   FollowOptions follow;
   follow.from_sequence = options.from_sequence;
   follow.events = options.events;
+  follow.profile_rows = options.profile_rows;
+  if (options.profile_rows > 0) CLIENT_RETURN_IF_ERROR(CheckProfiled(context, name));
   CLIENT_ASSIGN_OR_RETURN(const v1::Job job, FollowJob(context, name, follow));
   if (context.flags.json && !options.events) context.PrintJson(ToJson(job));
   if (context.talks() && !options.events) PrintJobEnd(context, job);
@@ -184,6 +201,18 @@ void AddWatchCommand(CLI::App& app, Context& context) {
   CLI::App* watch = app.add_subcommand("watch", "Follow a job to its end; the exit code says how it ended");
   watch->add_option("JOB", options->names, "ID, with or without jobs/")->required()->expected(1);
   watch->add_flag("--events", options->events, "Every update as one line of JSON on the output");
+  watch
+      ->add_option_function<std::vector<std::string>>(
+          "--profile",
+          [options](const std::vector<std::string>& rows) {
+            const bool given = !rows.empty() && absl::SimpleAtoi(rows.front(), &options->profile_rows);
+            if (!given) options->profile_rows = kProfileRowsDefault;
+          },
+          "Of a job submitted with --profile: the N instructions of the running kernel that were waited for "
+          "most (default 10)")
+      ->expected(0, 1)
+      ->check(CLI::Range(1u, kProfileRowsMax))
+      ->type_name("[N]");
   watch->add_option("--from", options->from_sequence, "Only what comes after this sequence number");
   watch->callback(
       [&context, options] { context.action = [&context, options] { return Watch(context, *options); }; });

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/context.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr char kToOutput[] = "-";
 constexpr char kTimeline[] = "timeline.json.gz";  // stored compressed
+constexpr char kSerTrace[] = "ser_trace";         // with an ending that the job's form decides
 
 // One stored rendering and the option that asks for it.
 struct Rendering {
@@ -34,6 +36,9 @@ constexpr Rendering kRenderings[] = {
     {"--table", "report.table", "The same for the table for people (the default)"},
     {"--kineto", kTimeline,
      "The timeline as a chrome trace with the fields of PyTorch's profiler; FILE.gz: compressed"},
+    {"--ser-trace", kSerTrace,
+     "The reordering stage's decisions of a job that was submitted with --ser-trace, in the form chosen "
+     "there"},
     {"--trace", "trace.sm89t", "The kept trace of a program that was submitted with --keep-trace"},
 };
 
@@ -51,12 +56,41 @@ struct Targets {
   StringSink* to_output = nullptr;
 };
 
-absl::StatusOr<Targets> ChooseTargets(const Context& context, const ResultOptions& options) {
+// Where the job keeps its decisions. INVALID_ARGUMENT when `file` is named for another form.
+absl::StatusOr<std::string> SerTraceArtifact(Context& context, const std::string& name,
+                                             const std::string& file) {
+  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
+  v1::GetJobRequest request;
+  request.set_name(name);
+  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, client->GetJob(request));
+  const v1::SerTrace format = job.spec().ser_trace();
+  if (format == v1::SER_TRACE_UNSPECIFIED) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("job ", ShortName(name), " was submitted without --ser-trace: no decision was kept"));
+  }
+  const char* ending = format == v1::SER_TRACE_CSV     ? ".csv"
+                       : format == v1::SER_TRACE_JSONL ? ".jsonl"
+                                                       : ".ser";
+  for (const char* other : {".csv", ".jsonl"}) {
+    if (!absl::EndsWith(file, other) || std::string_view(other) == ending) continue;
+    return absl::InvalidArgumentError(absl::StrCat("the job keeps its decisions as ser_trace", ending,
+                                                   ", which is no ", other, " file; name ", file,
+                                                   " otherwise, or submit with another --ser-trace=FORMAT"));
+  }
+  return absl::StrCat(kSerTrace, ending);
+}
+
+absl::StatusOr<Targets> ChooseTargets(Context& context, const std::string& name,
+                                      const ResultOptions& options) {
   Targets targets;
   for (size_t i = 0; i < std::size(kRenderings); ++i) {
     const std::string& target = options.targets[i];
     if (target.empty()) continue;
-    const bool unpack = std::string_view(kRenderings[i].artifact) == kTimeline && !target.ends_with(".gz");
+    std::string artifact = kRenderings[i].artifact;
+    if (artifact == kSerTrace) {
+      CLIENT_ASSIGN_OR_RETURN(artifact, SerTraceArtifact(context, name, target));
+    }
+    const bool unpack = artifact == kTimeline && !target.ends_with(".gz");
     if (target == kToOutput) {
       if (targets.to_output != nullptr) {
         return absl::InvalidArgumentError("only one rendering can go to the output; give the others a FILE");
@@ -65,11 +99,16 @@ absl::StatusOr<Targets> ChooseTargets(const Context& context, const ResultOption
       targets.to_output = sink.get();
       targets.sinks.push_back(std::move(sink));
     } else {
+      for (const auto& [other, path] : targets.files) {
+        if (!IsOneFile(path, target)) continue;
+        return absl::InvalidArgumentError(
+            absl::StrCat(other, " and ", artifact, " cannot both go to ", target));
+      }
       targets.sinks.push_back(std::make_unique<FileSink>(target));
-      targets.files.emplace_back(kRenderings[i].artifact, target);
+      targets.files.emplace_back(artifact, target);
     }
     if (unpack) targets.sinks.back() = std::make_unique<GunzipSink>(std::move(targets.sinks.back()));
-    targets.wanted.push_back({kRenderings[i].artifact, targets.sinks.back().get()});
+    targets.wanted.push_back({artifact, targets.sinks.back().get()});
   }
   if (!targets.wanted.empty() || context.flags.json) return targets;
   auto sink = std::make_unique<StringSink>();
@@ -107,7 +146,7 @@ absl::StatusOr<ExitCode> ExplainMissing(Context& context, Client& client, const 
 absl::StatusOr<ExitCode> RunResult(Context& context, const ResultOptions& options) {
   CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
   CLIENT_ASSIGN_OR_RETURN(const std::string name, FullName("jobs", options.job));
-  CLIENT_ASSIGN_OR_RETURN(const Targets targets, ChooseTargets(context, options));
+  CLIENT_ASSIGN_OR_RETURN(const Targets targets, ChooseTargets(context, name, options));
   const absl::StatusOr<v1::Result> result = FetchResult(*client, name, targets.wanted);
   if (!result.ok()) return ExplainMissing(context, *client, name, result.status());
   Terminal& terminal = context.terminal();

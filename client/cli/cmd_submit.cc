@@ -25,6 +25,9 @@ constexpr size_t kJobsMax = 1000;
 constexpr char kSweepLabel[] = "sweep";
 
 // What makes up each job's specification.
+const std::map<std::string, v1::SerTrace> kSerTraceFormats = {
+    {"compact", v1::SER_TRACE_COMPACT}, {"csv", v1::SER_TRACE_CSV}, {"jsonl", v1::SER_TRACE_JSONL}};
+
 struct SpecOptions {
   std::vector<std::string> sets;
   std::string kernels;
@@ -37,10 +40,13 @@ struct SpecOptions {
   std::string wall;
   bool no_cache = false;
   bool keep_trace = false;
+  bool profile = false;
+  v1::SerTrace ser_trace = v1::SER_TRACE_UNSPECIFIED;
 };
 
 struct SubmitOptions {
   std::vector<std::string> traces;
+  std::vector<std::string> sass;
   ProgramFlags program;
   std::vector<std::string> configs;
   std::vector<std::string> vary;
@@ -63,6 +69,8 @@ absl::StatusOr<v1::JobSpec> BaseSpec(const SpecOptions& options) {
   spec.set_display_name(options.name);
   spec.set_no_result_cache(options.no_cache);
   spec.set_keep_trace(options.keep_trace);
+  spec.set_profile(options.profile);
+  spec.set_ser_trace(options.ser_trace);
   for (const std::string& label : options.labels) {
     CLIENT_ASSIGN_OR_RETURN(const auto pair, ParsePair("--label", label));
     (*spec.mutable_labels())[pair.first] = pair.second;
@@ -214,8 +222,12 @@ absl::StatusOr<ExitCode> RunSubmit(Context& context, const SubmitOptions& option
     return absl::InvalidArgumentError(
         "nothing to simulate: give --trace, or --cubin with --launch (or --suite with --cubin-dir)");
   }
+  if (!options.sass.empty() && options.program.any()) {
+    return absl::InvalidArgumentError("--sass is for traces: what is executed has its machine code");
+  }
   Inputs inputs;
   CLIENT_RETURN_IF_ERROR(inputs.Resolve(context, options));
+  CLIENT_RETURN_IF_ERROR(AddSass(context, options.sass, &base));
   CLIENT_ASSIGN_OR_RETURN(std::vector<v1::JobSpec> specs, Combine(base, inputs.sweep(), kJobsMax));
   std::string sweep_id;
   if (specs.size() > 1) {
@@ -262,6 +274,19 @@ void AddSpecOptions(CLI::App& command, SpecOptions& spec) {
   command.add_option("--wall", spec.wall, "Time limit of the simulation, e.g. 90s, 15m, 2h");
   command.add_flag("--keep-trace", spec.keep_trace,
                    "Keep what a program executed as a compact trace: 'sm89 result JOB --trace FILE'");
+  command.add_flag("--profile", spec.profile, "Count by instruction: 'sm89 profile JOB' shows it");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--ser-trace",
+          [&spec](const std::vector<std::string>& given) {
+            spec.ser_trace = given.empty() || given.front().empty() ? v1::SER_TRACE_COMPACT
+                                                                    : kSerTraceFormats.at(given.front());
+          },
+          "Keep every decision of the reordering stage (a configuration with gpgpu_sm89_ser_enabled): "
+          "'sm89 result JOB --ser-trace FILE'; compact (default), csv or jsonl")
+      ->expected(0, 1)
+      ->check(CLI::IsMember({"compact", "csv", "jsonl"}))
+      ->type_name("[FORMAT]");
   command.add_flag("--no-cache", spec.no_cache, "Simulate even if the same question was answered before");
 }
 
@@ -274,6 +299,13 @@ void AddSubmitCommand(CLI::App& app, Context& context) {
       ->add_option(
           "--trace", options->traces,
           "Name of a trace or program on the server, or a PATH, which is uploaded first; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--sass", options->sass,
+          "Machine code whose control bits and operands the trace's kernels get: a FILE (cubin, or text "
+          "of cuobjdump -sass or nvdisasm -hex), which is uploaded first, or its name on the server; "
+          "may be repeated")
       ->allow_extra_args(false);
   command
       ->add_option("--config", options->configs,

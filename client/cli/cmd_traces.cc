@@ -60,7 +60,9 @@ absl::StatusOr<ExitCode> ListTraces(Context& context, const TraceOptions& option
                   {TraceState(trace), StyleOf(trace.state())},
                   trace.display_name(),
                   absl::StrCat(trace.kernels()),
-                  IsProgram(trace) ? "-" : HumanCount(static_cast<double>(trace.warp_instructions())),
+                  IsProgram(trace) || trace.options().machine_code()
+                      ? "-"
+                      : HumanCount(static_cast<double>(trace.warp_instructions())),
                   HumanBytes(trace.stored_bytes()),
                   HumanSeconds(AgeSeconds(trace.create_time()))});
   }

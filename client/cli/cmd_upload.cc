@@ -73,6 +73,10 @@ void ShowProgress(ProgressLine& line, const std::string& name, const UploadProgr
 std::string TraceSummary(const v1::Trace& trace) {
   const std::string kernels = absl::StrCat(trace.kernels(), trace.kernels() == 1 ? " kernel" : " kernels");
   if (IsProgram(trace)) return absl::StrCat(kernels, ", to be executed");
+  if (trace.options().machine_code()) {
+    return absl::StrCat("machine code of ", trace.kernels(),
+                        trace.kernels() == 1 ? " function" : " functions");
+  }
   return absl::StrCat(kernels, ", ", HumanCount(static_cast<double>(trace.warp_instructions())),
                       " warp instructions");
 }
@@ -90,14 +94,20 @@ void PrintOutcome(Context& context, const UploadOutcome& outcome) {
     terminal.out() << "  warning: " << Printable(warning) << '\n';
 }
 
+v1::IngestOptions IngestOptionsOf(const UploadFlags& flags) {
+  v1::IngestOptions options;
+  options.set_foreign_arch(flags.foreign_arch);
+  options.set_allow_partial(flags.allow_partial);
+  options.set_unknown_as_nop(flags.unknown_as_nop);
+  return options;
+}
+
 // Sends an open file and waits for the server's judgement.
-absl::StatusOr<UploadOutcome> Send(Context& context, const LocalFile& file, const UploadFlags& flags,
+absl::StatusOr<UploadOutcome> Send(Context& context, const LocalFile& file, const v1::IngestOptions& options,
                                    ProgressLine& line) {
   CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
   UploadSettings settings;
-  settings.options.set_foreign_arch(flags.foreign_arch);
-  settings.options.set_allow_partial(flags.allow_partial);
-  settings.options.set_unknown_as_nop(flags.unknown_as_nop);
+  settings.options = options;
   settings.journal_directory = UploadJournalPath(context.environment());
   settings.on_progress = [&](const UploadProgress& progress) {
     ShowProgress(line, file.display_name(), progress);
@@ -117,15 +127,18 @@ absl::StatusOr<UploadOutcome> Send(Context& context, const LocalFile& file, cons
 
 struct UploadOptions {
   std::string path;
+  std::string sass;
   ProgramFlags program;
   UploadFlags flags;
 };
 
 absl::StatusOr<UploadOutcome> UploadChosen(Context& context, const UploadOptions& options) {
-  if (options.path.empty() == !options.program.any()) {
+  const int given = !options.path.empty() + options.program.any() + !options.sass.empty();
+  if (given != 1) {
     return absl::InvalidArgumentError(
-        "give either PATH, or --cubin with --launch (or --suite with --cubin-dir)");
+        "give either PATH, or --cubin with --launch (or --suite with --cubin-dir), or --sass");
   }
+  if (!options.sass.empty()) return UploadSass(context, options.sass, options.flags.name);
   return options.program.any() ? UploadProgram(context, options.program, options.flags)
                                : UploadPath(context, options.path, options.flags);
 }
@@ -167,7 +180,33 @@ absl::StatusOr<UploadOutcome> UploadPath(Context& context, const std::string& pa
                                          const UploadFlags& flags) {
   ProgressLine line(context.terminal(), context.flags.quiet);
   CLIENT_ASSIGN_OR_RETURN(const LocalFile file, OpenOrPack(context, path, flags, line));
-  return Send(context, file, flags, line);
+  return Send(context, file, IngestOptionsOf(flags), line);
+}
+
+absl::StatusOr<UploadOutcome> UploadSass(Context& context, const std::string& path, const std::string& name) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--sass ", path, ": it is a folder; name the files in it"));
+  }
+  const std::string file_name = std::filesystem::path(path).lexically_normal().filename().string();
+  CLIENT_ASSIGN_OR_RETURN(const LocalFile file, LocalFile::Open(path, name.empty() ? file_name : name));
+  v1::IngestOptions options;
+  options.set_machine_code(true);
+  ProgressLine line(context.terminal(), context.flags.quiet);
+  return Send(context, file, options, line);
+}
+
+absl::Status AddSass(Context& context, const std::vector<std::string>& given, v1::JobSpec* spec) {
+  for (const std::string& text : given) {
+    if (!IsLocalPath(text)) {
+      CLIENT_ASSIGN_OR_RETURN(*spec->add_sass(), FullName("traces", text));
+      continue;
+    }
+    CLIENT_ASSIGN_OR_RETURN(const UploadOutcome sent, UploadSass(context, text, ""));
+    spec->add_sass(sent.trace.name());
+  }
+  return absl::OkStatus();
 }
 
 void AddProgramOptions(CLI::App& command, ProgramFlags& flags) {
@@ -211,7 +250,7 @@ absl::StatusOr<UploadOutcome> UploadProgram(Context& context, const ProgramFlags
   CLIENT_ASSIGN_OR_RETURN(files.arch, ParseArch(program.arch));
   CLIENT_ASSIGN_OR_RETURN(const LocalFile file, PackProgram(files));
   ProgressLine line(context.terminal(), context.flags.quiet);
-  return Send(context, file, flags, line);
+  return Send(context, file, IngestOptionsOf(flags), line);
 }
 
 absl::StatusOr<std::string> TraceNameFor(Context& context, const std::string& text,
@@ -233,6 +272,11 @@ void AddUploadCommand(CLI::App& app, Context& context) {
       "An archive (.tar.xz, .tar.zst, .zip, ...), one kernel (.traceg[.xz|.gz|.zst], .tracez), a "
       "folder with kernelslist.g, or such a list");
   AddProgramOptions(*command, options->program);
+  command
+      ->add_option("--sass", options->sass,
+                   "Machine code for traces of its kernels: a cubin, or text of cuobjdump -sass or nvdisasm "
+                   "-hex; 'submit --sass' names it")
+      ->type_name("FILE");
   command->add_option("--name", options->flags.name, "Name to show instead of the file's");
   AddIngestOptions(*command, options->flags);
   command->footer(

@@ -17,6 +17,7 @@ void AddWatchCommand(CLI::App& app, Context& context);
 void AddJobsCommands(CLI::App& app, Context& context);  // jobs, show, cancel
 void AddResultCommand(CLI::App& app, Context& context);
 void AddKinetoCommand(CLI::App& app, Context& context);
+void AddProfileCommand(CLI::App& app, Context& context);
 void AddAnalyzeCommand(CLI::App& app, Context& context);
 void AddCalibrateCommand(CLI::App& app, Context& context);
 void AddBaselineCommand(CLI::App& app, Context& context);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "client/cli/format.h"
 #include "client/cli/json_out.h"
+#include "client/cli/live_profile.h"
 #include "client/error.h"
 #include "client/watcher.h"
 
@@ -13,6 +14,7 @@ namespace sm89::client {
 namespace {
 
 constexpr size_t kKernelNameColumns = 32;
+constexpr uint32_t kPlainProfileMs = 2000;  // between two tables that are not drawn in place
 
 std::string LabelsText(const v1::JobSpec& spec) {
   // Protobuf maps have no order; people and tests want one.
@@ -29,7 +31,8 @@ void PrintEvent(Context& context, const v1::JobUpdate& update) {
                            << std::flush;
 }
 
-void ShowUpdate(Terminal& terminal, ProgressLine& line, const v1::JobUpdate& update, v1::Job::State& shown) {
+void ShowUpdate(Terminal& terminal, ProgressLine& line, LiveProfileView* profile, const v1::JobUpdate& update,
+                v1::Job::State& shown) {
   if (update.has_job() && update.job().state() != shown) {
     shown = update.job().state();
     std::string text =
@@ -37,9 +40,11 @@ void ShowUpdate(Terminal& terminal, ProgressLine& line, const v1::JobUpdate& upd
     const std::string& reason = update.job().state_reason();
     if (!reason.empty()) absl::StrAppend(&text, "  ", Printable(reason));
     line.Note(text);
+    if (profile != nullptr) profile->Keep();
   }
   const v1::Progress& progress = update.has_progress() ? update.progress() : update.job().progress();
   const bool running = shown == v1::Job::RUNNING || shown == v1::Job::CANCELLING;
+  if (running && profile != nullptr && progress.has_profile()) profile->Show(progress.profile(), line);
   if (running && progress.elapsed_seconds() > 0)
     line.Update(ProgressText(progress), ProgressFraction(progress));
 }
@@ -54,6 +59,15 @@ void SayHowToGoOn(Terminal& terminal, const std::string& job) {
 std::string AttemptText(const v1::Job& job) {
   if (job.attempt() <= 1) return "";
   return absl::StrCat(job.attempt(), " (earlier ones were lost; see the events)");
+}
+
+// Those that the message does not say: it lists the first ones.
+void PrintFaults(Terminal& terminal, const v1::Job& job) {
+  for (const v1::Fault& fault : job.error().faults()) {
+    const std::string text = FormatFault(fault);
+    if (job.error_message().find(text) != std::string::npos) continue;
+    terminal.out() << "  " << Printable(text) << '\n';
+  }
 }
 
 void PrintEvents(Terminal& terminal, const v1::Job& job) {
@@ -134,8 +148,7 @@ void PrintJobEnd(Context& context, const v1::Job& job) {
   if (!job.error_message().empty() && job.error_message() != job.state_reason()) {
     terminal.out() << "  " << job.error_code() << ": " << Printable(job.error_message()) << '\n';
   }
-  for (const v1::Fault& fault : job.error().faults())
-    terminal.out() << "  " << Printable(FormatFault(fault)) << '\n';
+  PrintFaults(terminal, job);
 }
 
 void PrintJob(Context& context, const v1::Job& job) {
@@ -167,8 +180,7 @@ void PrintJob(Context& context, const v1::Job& job) {
        {"config digest", job.config_digest()},
        {"error",
         job.error_message().empty() ? "" : absl::StrCat(job.error_code(), ": ", job.error_message())}});
-  for (const v1::Fault& fault : job.error().faults())
-    terminal.out() << "  " << Printable(FormatFault(fault)) << '\n';
+  PrintFaults(terminal, job);
   PrintEvents(terminal, job);
 }
 
@@ -176,14 +188,19 @@ absl::StatusOr<v1::Job> FollowJob(Context& context, const std::string& name, con
   const absl::StatusOr<Client*> client = context.GetClient();
   if (!client.ok()) return client.status();
   ProgressLine line(context.terminal(), context.flags.quiet || !options.show_progress);
+  const bool in_place = context.terminal().err_is_terminal && !context.terminal().dumb;
+  LiveProfileView profile(context.terminal());
+  const bool draws = options.profile_rows > 0 && !options.events && !context.flags.quiet;
   v1::Job::State shown = v1::Job::STATE_UNSPECIFIED;
   WatchSettings settings;
   settings.job = name;
   settings.from_sequence = options.from_sequence;
+  settings.profile_rows = options.profile_rows;
+  if (draws && !in_place) settings.min_interval_ms = kPlainProfileMs;
   WatchCallbacks callbacks;
   callbacks.on_update = [&](const v1::JobUpdate& update) {
     if (options.events) PrintEvent(context, update);
-    ShowUpdate(context.terminal(), line, update, shown);
+    ShowUpdate(context.terminal(), line, draws ? &profile : nullptr, update, shown);
     return true;
   };
   callbacks.on_reconnect = [&](const absl::Status& why) {

@@ -33,6 +33,7 @@ struct FollowOptions {
   uint64_t from_sequence = 0;
   bool events = false;
   bool show_progress = true;
+  uint32_t profile_rows = 0;  // of the profile so far, drawn above the progress; 0 = none
 };
 absl::StatusOr<v1::Job> FollowJob(Context& context, const std::string& name, const FollowOptions& options);
 

@@ -21,6 +21,12 @@ struct UploadFlags {
   bool unknown_as_nop = false;
 };
 
+// Sends machine code that jobs name beside a trace: a cubin, a fat binary, a program that holds them, or a
+// listing.
+absl::StatusOr<UploadOutcome> UploadSass(Context& context, const std::string& path, const std::string& name);
+// Adds what --sass gave to a job: names on the server, and files, which are uploaded first.
+absl::Status AddSass(Context& context, const std::vector<std::string>& given, v1::JobSpec* spec);
+
 // Machine code and what to launch of it.
 struct ProgramFlags {
   std::string cubin, launch;

@@ -57,9 +57,20 @@ std::optional<uint64_t> ParseNumber(std::string_view text, std::string_view unit
 std::string RangeText(const ServerSettingInfo& info) {
   if (info.type == ServerSettingType::kChoice) return absl::StrCat("one of ", Av(info.choices));
   if (info.type == ServerSettingType::kString) return "text";
+  if (info.type == ServerSettingType::kAddress) return "host:port, such as 127.0.0.1:8989, or nothing";
   std::string text = absl::StrCat("a whole number, ", info.min, "..", info.max);
   if (!info.unit.empty()) absl::StrAppend(&text, " ", Av(info.unit));
   return text;
+}
+
+// A host that is no number is looked up when it is listened on.
+bool IsHostAndPort(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const std::string_view port = text.substr(colon + 1);
+  uint32_t number = 0;
+  return port.find_first_not_of("0123456789") == std::string_view::npos &&
+         absl::SimpleAtoi(Av(port), &number) && number <= 65'535;
 }
 
 // False when `value` does not fit.
@@ -74,6 +85,7 @@ bool Set(const ServerSettingRow& row, std::string_view value, ServerConfig* conf
     const std::vector<absl::string_view> choices = absl::StrSplit(Av(row.info.choices), ',');
     if (std::find(choices.begin(), choices.end(), Av(value)) == choices.end()) return false;
   }
+  if (row.info.type == ServerSettingType::kAddress && !value.empty() && !IsHostAndPort(value)) return false;
   // A control character in a path or an address is never meant.
   if (std::any_of(value.begin(), value.end(), [](char c) { return absl::ascii_iscntrl(c); })) return false;
   row.text(*config) = std::string(value);

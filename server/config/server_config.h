@@ -99,7 +99,8 @@ struct ServerConfig {
   std::string UnixSocketPath() const;
 };
 
-enum class ServerSettingType : uint8_t { kString, kChoice, kNumber };
+// kAddress: "host:port" or empty.
+enum class ServerSettingType : uint8_t { kString, kAddress, kChoice, kNumber };
 
 struct ServerSettingInfo {
   std::string_view name;  // "max_upload_bytes"; as a flag: --max-upload-bytes

@@ -22,6 +22,10 @@ constexpr ServerSettingRow Text(std::string_view name, std::string_view default_
                                 std::string& (*member)(ServerConfig&)) {
   return {{name, Type::kString, "", 0, 0, "", default_value, help, false}, member, nullptr};
 }
+constexpr ServerSettingRow Address(std::string_view name, std::string_view default_value,
+                                   std::string_view help, std::string& (*member)(ServerConfig&)) {
+  return {{name, Type::kAddress, "", 0, 0, "", default_value, help, false}, member, nullptr};
+}
 constexpr ServerSettingRow Choice(std::string_view name, std::string_view choices,
                                   std::string_view default_value, std::string_view help,
                                   std::string& (*member)(ServerConfig&)) {
@@ -46,15 +50,15 @@ constexpr ServerSettingRow kRows[] = {
     Text("data_dir", "/var/lib/sm89", "Folder of database, traces and results; on a local disk.",
          SM89_MEMBER(data_dir)),
 
-    Text("listen_address", "127.0.0.1:8989",
-         "host:port of the gRPC API; empty = Unix socket only. There is no authentication yet: keep it on "
-         "loopback or a trusted network.",
-         SM89_MEMBER(listen.address)),
+    Address("listen_address", "127.0.0.1:8989",
+            "host:port of the gRPC API; empty = Unix socket only. There is no authentication yet: keep it on "
+            "loopback or a trusted network.",
+            SM89_MEMBER(listen.address)),
     Text("unix_socket", "",
          "Path of the Unix socket for local clients; empty = DATA_DIR/sm89.sock. Workers have their own.",
          SM89_MEMBER(listen.unix_socket)),
-    Text("metrics_address", "127.0.0.1:9089", "host:port of /metrics for Prometheus; empty = none.",
-         SM89_MEMBER(listen.metrics_address)),
+    Address("metrics_address", "127.0.0.1:9089", "host:port of /metrics for Prometheus; empty = none.",
+            SM89_MEMBER(listen.metrics_address)),
     Limit("max_message_bytes", "bytes", {2 * kMiB, 64 * kMiB}, "4MiB", "Largest gRPC message accepted.",
           SM89_MEMBER(listen.max_message_bytes)),
     Limit("max_streams_per_connection", "", {8, 100'000}, "1024", "Calls at the same time on one connection.",

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +17,12 @@ struct ResolvedInputs {
   uint32_t kernel_count = 0;
 };
 
+// On this machine.
+struct InputPaths {
+  std::string trace;
+  std::vector<std::string> sass = {};  // of JobInputs::sass
+};
+
 class JobInputSource {
  public:
   virtual ~JobInputSource() = default;
@@ -23,11 +30,11 @@ class JobInputSource {
   // NOT_FOUND, FAILED_PRECONDITION (trace not ready), INVALID_ARGUMENT with the configuration's faults.
   // May take a while: never called under the manager's lock.
   virtual absl::StatusOr<ResolvedInputs> Resolve(const JobSpec& spec) = 0;
-  // Inside the transaction that accepts the job: the trace is still there and still the one that was
+  // Inside the transaction that accepts the job: trace and machine code are still there and still what was
   // resolved.
   virtual absl::Status Recheck(Transaction& tx, const JobSpec& spec, const JobInputs& inputs) = 0;
-  // Path of the trace on this machine, at dispatch. Quick. FAILED_PRECONDITION when it is gone.
-  virtual absl::StatusOr<std::string> TracePath(const JobInputs& inputs) = 0;
+  // Paths of the inputs, at dispatch. Quick. FAILED_PRECONDITION when one is gone.
+  virtual absl::StatusOr<InputPaths> Paths(const JobInputs& inputs) = 0;
 };
 
 }  // namespace sm89

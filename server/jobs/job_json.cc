@@ -1,5 +1,7 @@
 #include "server/jobs/job_json.h"
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "absl/status/status.h"
@@ -34,6 +36,9 @@ Fault FaultFrom(const Json& j) {
   return fault;
 }
 
+// In the order of SerTraceFormat.
+constexpr std::array<const char*, 4> kSerTraceFormats = {"", "compact", "csv", "jsonl"};
+
 }  // namespace
 
 std::string SpecToJson(const JobSpec& spec) {
@@ -53,6 +58,9 @@ std::string SpecToJson(const JobSpec& spec) {
                    {"display_name", spec.display_name}};
   // Left out when not asked for: specifications of earlier versions keep their text and so their hash.
   if (spec.keep_trace) json["keep_trace"] = true;
+  if (!spec.sass.empty()) json["sass"] = spec.sass;
+  if (spec.profile) json["profile"] = true;
+  if (spec.ser_trace != SerTraceFormat::kNone) json["ser_trace"] = NameOf(spec.ser_trace);
   return Dump(json);
 }
 
@@ -73,6 +81,11 @@ absl::StatusOr<JobSpec> SpecFromJson(const std::string& json) {
     spec.no_result_cache = j.at("no_result_cache");
     spec.display_name = j.at("display_name");
     spec.keep_trace = j.value("keep_trace", false);
+    spec.sass = j.value("sass", std::vector<std::string>{});
+    spec.profile = j.value("profile", false);
+    const auto format = SerTraceFormatOf(j.value("ser_trace", std::string()));
+    if (!format.has_value()) return Damaged("job", "ser_trace");
+    spec.ser_trace = *format;
     return spec;
   } catch (const Json::exception& e) {
     return Damaged("job", e.what());
@@ -99,6 +112,34 @@ absl::StatusOr<JobError> ErrorFromJson(const std::string& json) {
     return error;
   } catch (const Json::exception& e) {
     return Damaged("job error", e.what());
+  }
+}
+
+std::string NameOf(SerTraceFormat format) { return kSerTraceFormats[static_cast<size_t>(format)]; }
+
+std::optional<SerTraceFormat> SerTraceFormatOf(const std::string& name) {
+  const auto* const found = std::find(kSerTraceFormats.begin(), kSerTraceFormats.end(), name);
+  if (found == kSerTraceFormats.end()) return std::nullopt;
+  return static_cast<SerTraceFormat>(found - kSerTraceFormats.begin());
+}
+
+std::string CodeInputsToJson(const std::vector<CodeInput>& inputs) {
+  if (inputs.empty()) return "";
+  Json list = Json::array();
+  for (const CodeInput& code : inputs) {
+    list.push_back(Json::array({code.digest, code.blob, code.display_name}));
+  }
+  return Dump(list);
+}
+
+absl::StatusOr<std::vector<CodeInput>> CodeInputsFromJson(const std::string& json) {
+  std::vector<CodeInput> inputs;
+  if (json.empty()) return inputs;
+  try {
+    for (const Json& code : Json::parse(json)) inputs.push_back({code.at(0), code.at(1), code.at(2)});
+    return inputs;
+  } catch (const Json::exception& e) {
+    return Damaged("list of machine code", e.what());
   }
 }
 

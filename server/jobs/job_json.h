@@ -1,6 +1,7 @@
 // How specs and errors lie in the database. Reading is strict: a row that does not parse is DATA_LOSS.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -15,5 +16,13 @@ absl::StatusOr<JobSpec> SpecFromJson(const std::string& json);
 // "" for no error.
 std::string ErrorToJson(const JobError& error);
 absl::StatusOr<JobError> ErrorFromJson(const std::string& json);
+
+// "", "compact", "csv", "jsonl"; and back.
+std::string NameOf(SerTraceFormat format);
+std::optional<SerTraceFormat> SerTraceFormatOf(const std::string& name);
+
+// JobInputs::sass; "" for none.
+std::string CodeInputsToJson(const std::vector<CodeInput>& inputs);
+absl::StatusOr<std::vector<CodeInput>> CodeInputsFromJson(const std::string& json);
 
 }  // namespace sm89

@@ -75,6 +75,10 @@ void CheckLabels(const JobSpec& spec, Faults* faults) {
 
 void CheckTexts(const JobSpec& spec, Faults* faults) {
   if (spec.trace.empty()) faults->Add("trace", "", "traces/ID", "a job needs a trace");
+  if (spec.sass.size() > kSassMax) {
+    faults->Add("sass", absl::StrCat(spec.sass.size()), absl::StrCat("at most ", kSassMax),
+                "too many files of machine code");
+  }
   if (spec.display_name.size() > kDisplayNameBytesMax || !IsShownText(spec.display_name)) {
     faults->Add("display_name", "", absl::StrCat("at most ", kDisplayNameBytesMax, " bytes of text"),
                 "not a display name");

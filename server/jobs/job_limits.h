@@ -24,6 +24,7 @@ inline constexpr size_t kLabelValueBytesMax = 255;
 inline constexpr size_t kDisplayNameBytesMax = 200;
 inline constexpr size_t kOverridesMax = 256;
 inline constexpr size_t kOverrideBytesMax = 4096;
+inline constexpr size_t kSassMax = 16;
 inline constexpr int32_t kPriorityMax = 10;
 
 // All faults at once, INVALID_ARGUMENT. Fills in defaults where the spec says 0.

@@ -150,6 +150,11 @@ std::string JobManager::CacheKeyOf(const Job& job) const {
   std::vector<std::string> parts = {
       job.inputs.trace_digest, job.inputs.trace_display_name,     job.inputs.config_digest, job.spec.config,
       job.spec.kernels,        absl::StrCat(job.spec.max_cycles), options_.model_version};
+  for (const CodeInput& code : job.inputs.sass) {
+    parts.push_back(absl::StrCat("sass ", code.digest, " ", code.display_name));
+  }
+  if (job.spec.profile) parts.emplace_back("profile");
+  if (job.spec.ser_trace != SerTraceFormat::kNone) parts.push_back("ser trace " + NameOf(job.spec.ser_trace));
   if (job.spec.keep_trace) parts.emplace_back("trace kept");  // a result without it answers less
   return Sha256Hex(absl::StrJoin(parts, "\n"));
 }

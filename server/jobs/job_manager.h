@@ -40,7 +40,8 @@ struct JobManagerOptions {
   uint32_t progress_interval_ms = 500;
   Duration poll_wait = std::chrono::seconds(20);  // an idle worker's poll is answered at the latest
   std::string model_version;                      // part of every result-cache key
-  std::string keep_trace_dir;                     // where workers keep executed instructions for a while
+  std::string scratch_dir;                        // where workers keep large results until delivery
+  uint64_t artifact_bytes_max = 0;                // of one result file
 };
 
 struct JobManagerDeps {
@@ -86,11 +87,12 @@ struct JobPatch {
 // Everything a worker needs for one attempt.
 struct Assignment {
   AttemptRef attempt;
-  std::string trace_path;
+  InputPaths paths;
   JobSpec spec;
   JobInputs inputs;
   uint32_t progress_interval_ms = 0;
-  std::string keep_trace_dir;  // empty = nothing is kept
+  std::string scratch_dir;
+  uint64_t artifact_bytes_max = 0;
 };
 struct PollAnswer {
   std::optional<Assignment> assignment;
@@ -207,7 +209,7 @@ class JobManager {
   std::string CacheKeyOf(const Job& job) const;
   absl::StatusOr<Job> FindEnded(const std::string& id);
 
-  Assignment AssignmentOf(const LiveJob& live, std::string trace_path) const SM89_REQUIRES(mutex_);
+  Assignment AssignmentOf(const LiveJob& live, InputPaths paths) const SM89_REQUIRES(mutex_);
   void StartWallClock(LiveJob& live, int64_t started_unix_nanos) SM89_REQUIRES(mutex_);
   bool ReachedMemoryLimit(LiveJob& live, uint64_t memory_bytes) SM89_REQUIRES(mutex_);
   void TakeProgress(LiveJob& live, const JobProgress& progress) SM89_REQUIRES(mutex_);

@@ -198,12 +198,12 @@ bool JobManager::DispatchTo(std::map<PollTicket, Waiter>::iterator waiter) {
   while (!queue_.empty()) {
     LiveJob& live = live_.at(queue_.front());
     const int64_t now = deps_.clock.WallUnixNanos();
-    absl::StatusOr<std::string> path = deps_.inputs.TracePath(live.job.inputs);
-    if (!path.ok()) {
+    absl::StatusOr<InputPaths> paths = deps_.inputs.Paths(live.job.inputs);
+    if (!paths.ok()) {
       JobError error;
       error.code = "FAILED_PRECONDITION";
       error.reason = "TRACE_GONE";
-      error.message = std::string(path.status().message());
+      error.message = std::string(paths.status().message());
       if (!Commit(live, FailedInQueue(live.job, std::move(error), now)).ok()) return false;
       continue;
     }
@@ -212,7 +212,7 @@ bool JobManager::DispatchTo(std::map<PollTicket, Waiter>::iterator waiter) {
     ++next_fence_;
     StartWallClock(live, now);
     deps_.pool.Assign(worker, RefOf(live.job));
-    Answer(waiter, {AssignmentOf(live, *std::move(path)), false});
+    Answer(waiter, {AssignmentOf(live, *std::move(paths)), false});
     return true;
   }
   return true;

@@ -60,10 +60,10 @@ absl::StatusOr<PollTicket> JobManager::Poll(const std::string& session, PollCall
   }
   if (verdict.undelivered.has_value()) {
     LiveJob* live = FindAttempt(*verdict.undelivered);
-    absl::StatusOr<std::string> path = absl::NotFoundError("");
-    if (live != nullptr) path = deps_.inputs.TracePath(live->job.inputs);
-    if (path.ok()) {
-      Answer(waiter, {AssignmentOf(*live, *std::move(path)), false});
+    absl::StatusOr<InputPaths> paths = absl::NotFoundError("");
+    if (live != nullptr) paths = deps_.inputs.Paths(live->job.inputs);
+    if (paths.ok()) {
+      Answer(waiter, {AssignmentOf(*live, *std::move(paths)), false});
       return PollTicket{0};
     }
     deps_.pool.Evict(*verdict.undelivered, false);
@@ -85,14 +85,15 @@ void JobManager::Answer(std::map<PollTicket, Waiter>::iterator waiter, PollAnswe
   waiters_.erase(waiter);
 }
 
-Assignment JobManager::AssignmentOf(const LiveJob& live, std::string trace_path) const {
+Assignment JobManager::AssignmentOf(const LiveJob& live, InputPaths paths) const {
   Assignment assignment;
   assignment.attempt = RefOf(live.job);
-  assignment.trace_path = std::move(trace_path);
+  assignment.paths = std::move(paths);
   assignment.spec = live.job.spec;
   assignment.inputs = live.job.inputs;
   assignment.progress_interval_ms = options_.progress_interval_ms;
-  if (live.job.spec.keep_trace) assignment.keep_trace_dir = options_.keep_trace_dir;
+  assignment.scratch_dir = options_.scratch_dir;
+  assignment.artifact_bytes_max = options_.artifact_bytes_max;
   return assignment;
 }
 

@@ -1,5 +1,6 @@
 #include "server/jobs/job_store.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -63,15 +64,16 @@ CREATE TABLE worker_sessions (
   worker TEXT PRIMARY KEY, ticket_sha256 TEXT NOT NULL, session_sha256 TEXT NOT NULL, pid INTEGER NOT NULL,
   start_ticks INTEGER NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL, start_unix_nanos INTEGER NOT NULL,
   restarts INTEGER NOT NULL, draining INTEGER NOT NULL) WITHOUT ROWID;
-)"}};
+)"},
+                                     {2, "ALTER TABLE jobs ADD COLUMN sass TEXT NOT NULL DEFAULT '';"}};
 
 // Columns in the order of JobFromRow.
 #define SM89_JOB_COLUMNS                                                                                     \
   "number, id, revision, state, reason, spec, trace_digest, trace_blob, trace_display_name, config_digest, " \
   "config_text, "                                                                                            \
   "attempt, fence, worker, lost_attempts, error, result_id, from_cache, incomplete, create_unix_nanos, "     \
-  "start_unix_nanos, end_unix_nanos"
-constexpr int kJobColumns = 22;
+  "start_unix_nanos, end_unix_nanos, sass"
+constexpr int kJobColumns = 23;
 
 // ?1 state, ?2 trace, ?3 config, ?4..?11 label keys and values; '' = any.
 #define SM89_JOB_FILTER                                                                            \
@@ -95,8 +97,8 @@ constexpr char kInsertJob[] =
     "INSERT INTO jobs (id, revision, state, reason, trace, config, spec, trace_digest, trace_blob, "
     "trace_display_name, "
     "config_digest, config_text, attempt, fence, worker, lost_attempts, error, result_id, from_cache, "
-    "incomplete, create_unix_nanos, start_unix_nanos, end_unix_nanos, request_id, request_sha256) "
-    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING number";
+    "incomplete, create_unix_nanos, start_unix_nanos, end_unix_nanos, request_id, request_sha256, sass) "
+    "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING number";
 // The revision guards against a lost update: no other writer exists, so a miss is a bug.
 constexpr char kUpdateJob[] =
     "UPDATE jobs SET revision = ?, state = ?, reason = ?, spec = ?, attempt = ?, fence = ?, worker = ?, "
@@ -132,6 +134,7 @@ absl::StatusOr<Job> JobFromRow(const Row& row) {
   job.outcome.from_cache = row.Bool(17);
   job.outcome.incomplete = row.Bool(18);
   job.times = {row.Int(19), row.Int(20), row.Int(21)};
+  ASSIGN_OR_RETURN(job.inputs.sass, CodeInputsFromJson(row.Text(22)));
   return job;
 }
 
@@ -196,7 +199,8 @@ absl::Status JobStore::Insert(Job* job, const SubmitKey& key, const InsertCheck&
                               job->times.start_unix_nanos,
                               job->times.end_unix_nanos,
                               request_id,
-                              key.body_sha256},
+                              key.body_sha256,
+                              CodeInputsToJson(job->inputs.sass)},
                              [job](const Row& row) {
                                job->number = row.Uint(0);
                                return absl::OkStatus();
@@ -403,6 +407,15 @@ absl::StatusOr<bool> JobStore::TraceInUse(Transaction& tx, const std::string& tr
         in_use = true;
         return absl::OkStatus();
       }));
+  if (in_use) return true;
+  // Machine code is named in the specification only.
+  RETURN_IF_ERROR(
+      tx.Query("SELECT spec FROM jobs WHERE sass <> '' AND state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')",
+               {}, [&](const Row& row) -> absl::Status {
+                 ASSIGN_OR_RETURN(const JobSpec spec, SpecFromJson(row.Text(0)));
+                 in_use |= std::find(spec.sass.begin(), spec.sass.end(), trace_id) != spec.sass.end();
+                 return absl::OkStatus();
+               }));
   return in_use;
 }
 

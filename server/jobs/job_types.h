@@ -10,6 +10,7 @@
 
 #include "sim/base/fault.h"
 #include "sim/config/config.h"
+#include "sim/stats/ser_trace_format.h"
 
 namespace sm89 {
 
@@ -48,7 +49,17 @@ struct JobSpec {
   int32_t priority = 0;  // -10..10, higher first
   bool no_result_cache = false;
   std::string display_name;
-  bool keep_trace = false;  // of a program: what was executed becomes an artifact
+  bool keep_trace = false;        // of a program: what was executed becomes an artifact
+  std::vector<std::string> sass;  // ids of machine code for the trace's kernels, without "traces/"
+  bool profile = false;           // counts by instruction become part of the result
+  SerTraceFormat ser_trace = SerTraceFormat::kNone;  // decisions of the reordering stage become an artifact
+};
+
+// Machine code that a job names beside its trace.
+struct CodeInput {
+  std::string digest;
+  std::string blob;
+  std::string display_name;
 };
 
 // Identity of the inputs at submit time: what the attempt gets and what the result cache is keyed by.
@@ -57,7 +68,8 @@ struct JobInputs {
   std::string trace_blob;    // of the compact file in the blob store
   std::string trace_display_name;
   std::string config_digest;
-  std::string config_text;  // as it was at submit time; empty = the preset named by the spec
+  std::string config_text;           // as it was at submit time; empty = the preset named by the spec
+  std::vector<CodeInput> sass = {};  // of JobSpec::sass, in its order
 };
 
 // Which attempt runs where. The fence grows over all attempts of all jobs and is never reused.
@@ -133,6 +145,31 @@ struct KernelProgress {
 };
 
 // What a worker reports while it runs.
+// Where the warps of the running kernel have waited so far; the fields are those of job.proto.
+struct WaitReason {
+  std::string name;
+  uint64_t cycles = 0;
+};
+struct LiveProfileRow {
+  uint64_t pc = 0;
+  std::string opcode;
+  uint64_t issued = 0;
+  uint64_t threads = 0;
+  uint64_t waited = 0;
+  std::vector<WaitReason> reasons;
+};
+struct LiveProfile {
+  uint32_t kernel_index = 0;
+  std::string kernel_name;
+  uint64_t instructions = 0;
+  uint64_t issued = 0;
+  uint64_t warp_cycles = 0;
+  uint64_t waited = 0;
+  std::vector<LiveProfileRow> rows;
+};
+inline constexpr size_t kLiveProfileRowsMax = 64;
+inline constexpr size_t kWaitReasonsMax = 3;
+
 struct JobProgress {
   KernelProgress kernel;
   uint64_t cycle = 0;
@@ -146,6 +183,7 @@ struct JobProgress {
   uint64_t memory_bytes = 0;
   std::vector<NamedCount> interval;  // since the last report
   std::vector<NamedFigure> interval_derived;
+  std::optional<LiveProfile> profile;
 };
 inline constexpr size_t kProgressStatisticsMax = 512;
 
@@ -164,6 +202,6 @@ struct JobResult {
 };
 // The artifact that holds the whole typed result (see WorkerService.Complete); not shown to users.
 inline constexpr std::string_view kTypedResultArtifact = "result.bin";
-inline constexpr size_t kArtifactsMax = 8;
+inline constexpr size_t kArtifactsMax = 16;
 
 }  // namespace sm89

@@ -271,7 +271,8 @@ absl::Status DaemonImpl::OpenJobs() {
   RETURN_IF_ERROR(pool_->Start());
   inputs_ = std::make_unique<StoredInputs>(*traces_, *configs_, *blobs_);
   JobManagerOptions jobs = JobOptionsOf(config_.jobs);
-  jobs.keep_trace_dir = pool.stderr_dir;
+  jobs.scratch_dir = pool.stderr_dir;
+  jobs.artifact_bytes_max = config_.jobs.max_artifact_bytes;
   jobs_ = std::make_unique<JobManager>(
       std::move(jobs),
       JobManagerDeps{SystemClock(), SystemIdSource(), *job_store_, *pool_, *inputs_, bridge_});

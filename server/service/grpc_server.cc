@@ -127,7 +127,8 @@ class GrpcServersImpl final : public GrpcServers {
     const bool tcp_failed = !options.listen.address.empty() && port == 0;
     if (public_ == nullptr || tcp_failed) {
       return absl::UnavailableError(
-          absl::StrCat("cannot listen on ", addresses.front(), ": is another program using it?"));
+          absl::StrCat("cannot listen on ", addresses.front(),
+                       ": another program uses the port, or the host is none of this machine's"));
     }
     // Overall is there from the start; these can be asked for by name too.
     for (const char* name : kServiceNames) public_->GetHealthCheckService()->SetServingStatus(name, true);

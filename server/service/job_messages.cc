@@ -72,6 +72,9 @@ v1::JobSpec MessageOf(const JobSpec& spec) {
   message.set_no_result_cache(spec.no_result_cache);
   message.set_display_name(spec.display_name);
   message.set_keep_trace(spec.keep_trace);
+  for (const std::string& code : spec.sass) message.add_sass(absl::StrCat("traces/", code));
+  message.set_profile(spec.profile);
+  message.set_ser_trace(static_cast<v1::SerTrace>(spec.ser_trace));
   return message;
 }
 
@@ -103,6 +106,75 @@ v1::Job JobMessage(const Job& job) {
   message.set_last_sequence(SequenceOf(job.revision, 0));
   message.set_incomplete(job.outcome.incomplete);
   return message;
+}
+
+v1::LiveProfile MessageOf(const LiveProfile& profile, size_t rows) {
+  v1::LiveProfile message;
+  message.set_kernel_index(profile.kernel_index);
+  message.set_kernel_name(profile.kernel_name);
+  message.set_instructions(profile.instructions);
+  message.set_issued(profile.issued);
+  message.set_warp_cycles(profile.warp_cycles);
+  message.set_waited(profile.waited);
+  for (const LiveProfileRow& row : profile.rows) {
+    if (static_cast<size_t>(message.rows_size()) == rows) break;
+    v1::LiveProfileRow* out = message.add_rows();
+    out->set_pc(row.pc);
+    out->set_opcode(row.opcode);
+    out->set_issued(row.issued);
+    out->set_threads(row.threads);
+    out->set_waited(row.waited);
+    for (const WaitReason& reason : row.reasons) {
+      v1::WaitReason* part = out->add_reasons();
+      part->set_name(reason.name);
+      part->set_cycles(reason.cycles);
+    }
+  }
+  return message;
+}
+
+LiveProfile ProfileFromMessage(const v1::LiveProfile& message) {
+  LiveProfile profile;
+  profile.kernel_index = message.kernel_index();
+  profile.kernel_name = message.kernel_name();
+  profile.instructions = message.instructions();
+  profile.issued = message.issued();
+  profile.warp_cycles = message.warp_cycles();
+  profile.waited = message.waited();
+  for (const v1::LiveProfileRow& row : message.rows()) {
+    if (profile.rows.size() == kLiveProfileRowsMax) break;
+    LiveProfileRow& out = profile.rows.emplace_back();
+    out.pc = row.pc();
+    out.opcode = row.opcode();
+    out.issued = row.issued();
+    out.threads = row.threads();
+    out.waited = row.waited();
+    for (const v1::WaitReason& reason : row.reasons()) {
+      if (out.reasons.size() == kWaitReasonsMax) break;
+      out.reasons.push_back({reason.name(), reason.cycles()});
+    }
+  }
+  return profile;
+}
+
+absl::StatusOr<SerTraceFormat> FormatFromMessage(v1::SerTrace format) {
+  switch (format) {
+    case v1::SER_TRACE_UNSPECIFIED:
+      return SerTraceFormat::kNone;
+    case v1::SER_TRACE_COMPACT:
+      return SerTraceFormat::kCompact;
+    case v1::SER_TRACE_CSV:
+      return SerTraceFormat::kCsv;
+    case v1::SER_TRACE_JSONL:
+      return SerTraceFormat::kJsonLines;
+    default:
+      break;
+  }
+  return InputError(absl::StatusCode::kInvalidArgument,
+                    Fault{.field = "ser_trace",
+                          .value = absl::StrCat(static_cast<int>(format)),
+                          .expected = "SER_TRACE_COMPACT, SER_TRACE_CSV or SER_TRACE_JSONL",
+                          .message = "not a form of the reordering stage's decisions"});
 }
 
 }  // namespace
@@ -140,6 +212,11 @@ absl::StatusOr<JobSpec> SpecFromMessage(const v1::JobSpec& message) {
   spec.no_result_cache = message.no_result_cache();
   spec.display_name = message.display_name();
   spec.keep_trace = message.keep_trace();
+  for (const std::string& code : message.sass()) {
+    ASSIGN_OR_RETURN(spec.sass.emplace_back(), IdFromName("traces", code, "sass"));
+  }
+  spec.profile = message.profile();
+  ASSIGN_OR_RETURN(spec.ser_trace, FormatFromMessage(message.ser_trace()));
   return spec;
 }
 
@@ -192,7 +269,7 @@ v1::Progress MessageOf(const JobProgress& progress) {
   return message;
 }
 
-v1::JobUpdate MessageOf(const WatchUpdate& update) {
+v1::JobUpdate MessageOf(const WatchUpdate& update, size_t profile_rows) {
   constexpr std::array<v1::JobUpdate::Kind, 4> kKinds = {v1::JobUpdate::SNAPSHOT, v1::JobUpdate::STATE_CHANGE,
                                                          v1::JobUpdate::PROGRESS,
                                                          v1::JobUpdate::SERVER_DRAINING};
@@ -206,6 +283,11 @@ v1::JobUpdate MessageOf(const WatchUpdate& update) {
     if (update.progress != nullptr) *message.mutable_job()->mutable_progress() = MessageOf(*update.progress);
   } else if (update.progress != nullptr) {
     *message.mutable_progress() = MessageOf(*update.progress);
+  }
+  if (profile_rows != 0 && update.progress != nullptr && update.progress->profile.has_value()) {
+    v1::Progress* progress =
+        update.job != nullptr ? message.mutable_job()->mutable_progress() : message.mutable_progress();
+    *progress->mutable_profile() = MessageOf(*update.progress->profile, profile_rows);
   }
   return message;
 }
@@ -231,6 +313,7 @@ JobProgress ProgressFromMessage(const v1::Progress& message) {
     if (progress.interval_derived.size() == kProgressStatisticsMax) break;
     progress.interval_derived.push_back({s.name(), s.unit(), s.defined(), s.value()});
   }
+  if (message.has_profile()) progress.profile = ProfileFromMessage(message.profile());
   return progress;
 }
 
@@ -246,7 +329,7 @@ v1::Assignment MessageOf(const Assignment& assignment) {
   message.set_attempt(assignment.attempt.attempt);
   message.set_fence(assignment.attempt.fence);
   message.set_trace_digest(assignment.inputs.trace_digest);
-  message.set_trace_path(assignment.trace_path);
+  message.set_trace_path(assignment.paths.trace);
   message.set_trace_display_name(assignment.inputs.trace_display_name);
   message.set_config_name(assignment.spec.config);
   message.set_config_text(assignment.inputs.config_text);
@@ -262,7 +345,17 @@ v1::Assignment MessageOf(const Assignment& assignment) {
   message.set_memory_bytes(assignment.spec.memory_bytes);
   message.set_wall_seconds(assignment.spec.wall_seconds);
   message.set_progress_interval_ms(assignment.progress_interval_ms);
-  message.set_keep_trace_dir(assignment.keep_trace_dir);
+  message.set_keep_trace(assignment.spec.keep_trace);
+  message.set_ser_trace(static_cast<v1::SerTrace>(assignment.spec.ser_trace));
+  message.set_scratch_dir(assignment.scratch_dir);
+  message.set_artifact_bytes_max(assignment.artifact_bytes_max);
+  for (size_t i = 0; i < assignment.inputs.sass.size(); ++i) {
+    v1::MachineCode* code = message.add_sass();
+    code->set_digest(assignment.inputs.sass[i].digest);
+    code->set_path(assignment.paths.sass[i]);
+    code->set_display_name(assignment.inputs.sass[i].display_name);
+  }
+  message.set_profile(assignment.spec.profile);
   return message;
 }
 

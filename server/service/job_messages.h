@@ -18,8 +18,10 @@ absl::StatusOr<std::string> IdFromName(std::string_view collection, const std::s
 absl::StatusOr<JobSpec> SpecFromMessage(const v1::JobSpec& message);
 v1::Job MessageOf(const JobView& view);
 v1::Progress MessageOf(const JobProgress& progress);
-v1::JobUpdate MessageOf(const WatchUpdate& update);
-// What a worker reports; sizes were bounded by the message limit, counts are cut to kProgressStatisticsMax.
+// `profile_rows`: most rows of the live profile; 0 = without it.
+v1::JobUpdate MessageOf(const WatchUpdate& update, size_t profile_rows);
+// What a worker reports; sizes were bounded by the message limit, counts are cut to kProgressStatisticsMax
+// and kLiveProfileRowsMax.
 JobProgress ProgressFromMessage(const v1::Progress& message);
 
 AttemptRef AttemptFromMessage(const v1::RunningAttempt& message);

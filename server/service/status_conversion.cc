@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "server/os/file_store.h"
 #include "sim/base/fault.h"
@@ -36,11 +37,19 @@ void AddFault(const Fault& fault, size_t text_bytes, v1::ErrorDetail* detail) {
   }
 }
 
+constexpr char kSubjectPayload[] = "sm89/subject";
+
+std::string ReasonOf(const absl::Status& status, std::string_view subject) {
+  const absl::optional<absl::Cord> own = status.GetPayload(kSubjectPayload);
+  return absl::StrCat(own.has_value() ? std::string(*own) : std::string(subject), "_",
+                      Av(CodeName(status.code())));
+}
+
 // Everything but the faults.
 v1::ErrorDetail DetailHead(const absl::Status& status, std::string_view subject,
                            const std::vector<Fault>& faults, size_t text_bytes) {
   v1::ErrorDetail detail;
-  detail.set_reason(absl::StrCat(Av(subject), "_", Av(CodeName(status.code()))));
+  detail.set_reason(ReasonOf(status, subject));
   detail.set_domain("sm89");
   if (!faults.empty()) {
     for (const auto& [key, value] : faults.front().facts) {
@@ -108,6 +117,11 @@ std::string CleanText(std::string_view text, size_t max_bytes) {
   std::replace_if(
       out.begin(), out.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
   return out;
+}
+
+absl::Status WithSubject(absl::Status status, std::string_view subject) {
+  if (!status.ok()) status.SetPayload(kSubjectPayload, absl::Cord(Av(subject)));
+  return status;
 }
 
 v1::ErrorDetail ToErrorDetail(const absl::Status& status, std::string_view subject) {

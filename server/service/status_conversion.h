@@ -16,7 +16,11 @@
 
 namespace sm89 {
 
-// `subject` begins the reason: "TRACE" and NOT_FOUND give "TRACE_NOT_FOUND".
+// An error about something that a call names beside its own subject, as a job names its trace: the reason
+// begins with this one. An OK status stays as it is.
+absl::Status WithSubject(absl::Status status, std::string_view subject);
+
+// `subject` begins the reason unless the status has one: "TRACE" and NOT_FOUND give "TRACE_NOT_FOUND".
 grpc::Status ToGrpc(const absl::Status& status, std::string_view subject);
 // The faults come back; reason, metadata and retry time are only for clients.
 absl::Status FromGrpc(const grpc::Status& status);

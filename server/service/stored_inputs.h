@@ -1,6 +1,8 @@
 // The job manager's view of the trace and configuration stores.
 #pragma once
 
+#include <string>
+
 #include "server/jobs/job_inputs.h"
 #include "server/store/blob_store.h"
 #include "server/store/config_store.h"
@@ -15,9 +17,13 @@ class StoredInputs final : public JobInputSource {
 
   absl::StatusOr<ResolvedInputs> Resolve(const JobSpec& spec) override;
   absl::Status Recheck(Transaction& tx, const JobSpec& spec, const JobInputs& inputs) override;
-  absl::StatusOr<std::string> TracePath(const JobInputs& inputs) override;
+  absl::StatusOr<InputPaths> Paths(const JobInputs& inputs) override;
 
  private:
+  absl::StatusOr<TraceRecord> GetTrace(const std::string& id);
+  absl::StatusOr<CodeInput> ResolveCode(const std::string& id);
+  absl::StatusOr<std::string> PathOf(const std::string& blob);
+
   TraceManager& traces_;
   ConfigStore& configs_;
   BlobStore& blobs_;

@@ -56,6 +56,7 @@ void ToMessage(const TraceRecord& record, v1::Trace* message) {
   message->mutable_options()->set_foreign_arch(record.options.foreign_arch);
   message->mutable_options()->set_allow_partial(record.options.allow_partial);
   message->mutable_options()->set_unknown_as_nop(record.options.unknown_as_nop);
+  message->mutable_options()->set_machine_code(record.options.machine_code);
   if (!record.error.ok()) {
     *message->mutable_error() = ToErrorDetail(record.error, kTraceSubject);
     message->set_error_message(CleanText(Sv(record.error.message()), kTextBytes));
@@ -72,7 +73,7 @@ absl::StatusOr<BeginUpload> FromMessage(const v1::BeginUploadRequest& request) {
   begin.size_bytes = request.size_bytes();
   begin.sha256 = request.sha256();
   begin.options = {request.options().foreign_arch(), request.options().allow_partial(),
-                   request.options().unknown_as_nop()};
+                   request.options().unknown_as_nop(), request.options().machine_code()};
   return begin;
 }
 

@@ -5,9 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/os/mutex.h"
 #include "server/service/job_messages.h"
 #include "server/service/status_conversion.h"
+#include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 
 namespace sm89 {
@@ -38,6 +40,7 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
  private:
   struct Turn {
     std::optional<WatchUpdate> update;
+    size_t profile_rows = 0;
     std::optional<grpc::Status> end;
   };
   Turn Next() SM89_REQUIRES(mutex_);
@@ -47,6 +50,7 @@ class WatchCall : public std::enable_shared_from_this<WatchCall> {
   Mutex mutex_;
   WatchReactor* reactor_;
   std::shared_ptr<Watcher> watcher_ SM89_GUARDED_BY(mutex_);
+  size_t profile_rows_ SM89_GUARDED_BY(mutex_) = 0;
   bool busy_ SM89_GUARDED_BY(mutex_) = false;
   bool cancelled_ SM89_GUARDED_BY(mutex_) = false;
   bool finished_ SM89_GUARDED_BY(mutex_) = false;
@@ -57,8 +61,8 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::JobUpdate> {
   WatchReactor() : call_(std::make_shared<WatchCall>(this)) {}
 
   const std::shared_ptr<WatchCall>& call() const { return call_; }
-  void Send(const WatchUpdate& update) {
-    message_ = MessageOf(update);
+  void Send(const WatchUpdate& update, size_t profile_rows) {
+    message_ = MessageOf(update, profile_rows);
     StartWrite(&message_);
   }
 
@@ -83,6 +87,7 @@ WatchCall::Turn WatchCall::Next() {
     turn.update = watcher_->Next();
     if (!turn.update.has_value() && watcher_->finished()) turn.end = grpc::Status::OK;
   }
+  turn.profile_rows = profile_rows_;
   busy_ = turn.update.has_value();
   finished_ = turn.end.has_value();
   return turn;
@@ -90,7 +95,7 @@ WatchCall::Turn WatchCall::Next() {
 
 void WatchCall::Make(Turn turn) {
   if (turn.update.has_value()) {
-    reactor_->Send(*turn.update);
+    reactor_->Send(*turn.update, turn.profile_rows);
   } else if (turn.end.has_value()) {
     reactor_->Finish(*turn.end);
   }
@@ -140,10 +145,21 @@ void WatchCall::Refuse(const absl::Status& status) {
 
 absl::Status WatchCall::Subscribe(JobManager& jobs, const v1::WatchJobRequest& request) {
   ASSIGN_OR_RETURN(const std::string id, IdFromName("jobs", request.name(), "name"));
+  if (request.profile_rows() > kLiveProfileRowsMax) {
+    return InputError(absl::StatusCode::kInvalidArgument,
+                      Fault{.field = "profile_rows",
+                            .value = absl::StrCat(request.profile_rows()),
+                            .expected = absl::StrCat("0..", kLiveProfileRowsMax),
+                            .message = "too many rows of the profile"});
+  }
   const uint32_t asked = request.min_interval_ms() == 0 ? kDefaultIntervalMs : request.min_interval_ms();
   WatchOptions options;
   options.from_sequence = request.from_sequence();
   options.min_interval = std::chrono::milliseconds(std::clamp(asked, kMinIntervalMs, kMaxIntervalMs));
+  {
+    MutexLock lock(mutex_);
+    profile_rows_ = request.profile_rows();
+  }
   ASSIGN_OR_RETURN(std::shared_ptr<Watcher> watcher, jobs.Watch(id, options, [call = weak_from_this()] {
     if (const std::shared_ptr<WatchCall> alive = call.lock()) alive->Pump();
   }));

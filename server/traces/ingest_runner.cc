@@ -68,6 +68,7 @@ ProcessSpec IngestRunner::SpecFor(const IngestJob& job, const std::string& folde
   if (job.options.foreign_arch) spec.args.emplace_back("--foreign-arch");
   if (job.options.allow_partial) spec.args.emplace_back("--allow-partial");
   if (job.options.unknown_as_nop) spec.args.emplace_back("--unknown-as-nop");
+  if (job.options.machine_code) spec.args.emplace_back("--machine-code");
   if (!options_.ptxas.empty()) spec.args.insert(spec.args.end(), {"--ptxas", options_.ptxas});
   spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", absl::StrCat("TMPDIR=", folder)};
   spec.stderr_path = StderrPath(folder);

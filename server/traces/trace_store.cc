@@ -31,6 +31,11 @@ bool IsProgram(const TraceContent& content) {
                      [](const std::string& mark) { return mark.starts_with("emulated:"); });
 }
 
+bool IsMachineCode(const TraceContent& content) {
+  return std::any_of(content.marks.begin(), content.marks.end(),
+                     [](const std::string& mark) { return mark.starts_with("machine_code:"); });
+}
+
 std::string TraceRecord::etag() const { return absl::StrCat("v", version); }
 
 namespace trace_store {
@@ -58,11 +63,13 @@ constexpr Migration kMigrations[] = {
      "CREATE TABLE upload_requests("
      "  request_id TEXT PRIMARY KEY, body_hash TEXT NOT NULL, trace_id TEXT NOT NULL,"
      "  create_unix_nanos INTEGER NOT NULL) WITHOUT ROWID;"},
+    {2, "ALTER TABLE traces ADD COLUMN machine_code INTEGER NOT NULL DEFAULT 0;"},
 };
 
 #define SM89_TRACE_COLUMNS                                                                               \
   "id, display_name, state, upload_sha256, upload_bytes, committed_bytes, foreign_arch, allow_partial, " \
-  "unknown_as_nop, digest, blob, stored_bytes, kernels, warp_instructions, thread_instructions, "        \
+  "unknown_as_nop, machine_code, digest, blob, stored_bytes, kernels, warp_instructions, "               \
+  "thread_instructions, "                                                                                \
   "memcpy_h2d_bytes, marks, warnings, error, create_unix_nanos, version, sequence"
 
 std::string ListToJson(const std::vector<std::string>& list) {
@@ -91,6 +98,7 @@ TraceRecord FromRow(const Row& row) {
   r.options.foreign_arch = row.Bool(column++);
   r.options.allow_partial = row.Bool(column++);
   r.options.unknown_as_nop = row.Bool(column++);
+  r.options.machine_code = row.Bool(column++);
   r.content.digest = row.Text(column++);
   r.content.blob = row.Text(column++);
   r.content.stored_bytes = row.Uint(column++);
@@ -122,15 +130,15 @@ absl::Status Migrate(Database& db) { return db.Migrate("traces", kMigrations); }
 
 absl::Status Insert(Transaction& tx, TraceRecord* record) {
   const TraceRecord& r = *record;
-  RETURN_IF_ERROR(
-      tx.Run("INSERT INTO traces(id, display_name, state, upload_sha256, upload_bytes, committed_bytes, "
-             "foreign_arch,"
-             " allow_partial, unknown_as_nop, digest, blob, stored_bytes, kernels, warp_instructions,"
-             " thread_instructions, memcpy_h2d_bytes, marks, warnings, error, create_unix_nanos, version)"
-             " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, 0, 0, 0, 0, '[]', '[]', '', ?, ?)",
-             {r.id, r.display_name, static_cast<int>(r.state), r.upload_sha256, r.upload_bytes,
-              r.committed_bytes, r.options.foreign_arch, r.options.allow_partial, r.options.unknown_as_nop,
-              r.create_unix_nanos, r.version}));
+  RETURN_IF_ERROR(tx.Run(
+      "INSERT INTO traces(id, display_name, state, upload_sha256, upload_bytes, committed_bytes, "
+      "foreign_arch,"
+      " allow_partial, unknown_as_nop, machine_code, digest, blob, stored_bytes, kernels, warp_instructions,"
+      " thread_instructions, memcpy_h2d_bytes, marks, warnings, error, create_unix_nanos, version)"
+      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, 0, 0, 0, 0, '[]', '[]', '', ?, ?)",
+      {r.id, r.display_name, static_cast<int>(r.state), r.upload_sha256, r.upload_bytes, r.committed_bytes,
+       r.options.foreign_arch, r.options.allow_partial, r.options.unknown_as_nop, r.options.machine_code,
+       r.create_unix_nanos, r.version}));
   return tx.Query("SELECT sequence FROM traces WHERE id = ?", {r.id}, [&](const Row& row) {
     record->sequence = row.Int(0);
     return absl::OkStatus();
@@ -163,14 +171,14 @@ absl::Status Delete(Transaction& tx, const std::string& id) {
 
 absl::StatusOr<std::optional<TraceRecord>> FindSame(Transaction& tx, const BeginUpload& request) {
   std::vector<TraceRecord> found;
-  RETURN_IF_ERROR(
-      tx.Query("SELECT " SM89_TRACE_COLUMNS
-               " FROM traces WHERE upload_sha256 = ? AND upload_bytes = ? AND state = ?"
-               " AND foreign_arch = ? AND allow_partial = ? AND unknown_as_nop = ?"
-               " ORDER BY sequence LIMIT 1",
-               {request.sha256, request.size_bytes, static_cast<int>(TraceState::kReady),
-                request.options.foreign_arch, request.options.allow_partial, request.options.unknown_as_nop},
-               AppendTo(&found)));
+  RETURN_IF_ERROR(tx.Query(
+      "SELECT " SM89_TRACE_COLUMNS
+      " FROM traces WHERE upload_sha256 = ? AND upload_bytes = ? AND state = ?"
+      " AND foreign_arch = ? AND allow_partial = ? AND unknown_as_nop = ? AND machine_code = ?"
+      " ORDER BY sequence LIMIT 1",
+      {request.sha256, request.size_bytes, static_cast<int>(TraceState::kReady), request.options.foreign_arch,
+       request.options.allow_partial, request.options.unknown_as_nop, request.options.machine_code},
+      AppendTo(&found)));
   if (found.empty()) return std::optional<TraceRecord>();
   return std::optional<TraceRecord>(std::move(found.front()));
 }

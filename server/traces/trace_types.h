@@ -19,6 +19,7 @@ struct TraceOptions {
   bool foreign_arch = false;
   bool allow_partial = false;
   bool unknown_as_nop = false;
+  bool machine_code = false;  // no trace, but code that jobs name beside one
 
   friend bool operator==(const TraceOptions&, const TraceOptions&) = default;
 };
@@ -38,6 +39,8 @@ struct TraceContent {
 
 // True for a program: machine code that the worker executes.
 bool IsProgram(const TraceContent& content);
+// True for machine code that gives traces their control bits.
+bool IsMachineCode(const TraceContent& content);
 
 struct TraceRecord {
   std::string id;  // "traces/{id}" and, until it is ready, "uploads/{id}"

@@ -4,14 +4,14 @@
 #include <memory>
 #include <string>
 
-#include "server/worker/kept_trace.h"
+#include "server/worker/attempt_file.h"
 
 namespace sm89 {
 
 struct FinishedArtifact {
   std::string name;
-  std::string bytes;                      // unless `file` is set
-  std::shared_ptr<const KeptTrace> file;  // too large for memory
+  std::string bytes;                        // unless `file` is set
+  std::shared_ptr<const AttemptFile> file;  // too large for memory
 };
 
 }  // namespace sm89

@@ -25,6 +25,7 @@ struct IngestArgs {
   std::string output;
   std::string result;
   std::string ptxas;
+  bool machine_code = false;
   IngestOptions options;
 };
 
@@ -36,6 +37,7 @@ bool ParseArgs(int argc, char** argv, IngestArgs* args, int* exit_code) {
   app.add_flag("--foreign-arch", args->options.foreign_arch);
   app.add_flag("--allow-partial", args->options.allow_partial);
   app.add_flag("--unknown-as-nop", args->options.unknown_as_nop);
+  app.add_flag("--machine-code", args->machine_code);
   app.add_option("--ptxas", args->ptxas);
   app.add_option("--max-unpacked-bytes", args->options.max_unpacked_bytes);
   try {  // CLI11 speaks in exceptions; they end here
@@ -98,6 +100,10 @@ Json Describe(const IngestedProgram& ingested) {
 }
 
 absl::StatusOr<Json> Ingest(const IngestArgs& args) {
+  if (args.machine_code) {
+    ASSIGN_OR_RETURN(const IngestedProgram code, IngestMachineCode(args.input, args.output));
+    return Describe(code);
+  }
   if (IsProgramFile(args.input)) {
     ASSIGN_OR_RETURN(const IngestedProgram program, IngestProgram(args.input, args.output, args.ptxas));
     return Describe(program);

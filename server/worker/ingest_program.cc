@@ -7,6 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "server/os/file_store.h"
 #include "server/worker/server_ptx.h"
+#include "sim/api/machine_code.h"
+#include "sim/base/counted.h"
+#include "sim/base/digest.h"
 #include "sim/base/status_macros.h"
 #include "sim/replay/emulation.h"
 #include "sim/replay/program.h"
@@ -32,6 +35,20 @@ absl::Status CompileModules(const std::string& ptxas, Program* program, std::vec
 }
 
 }  // namespace
+
+absl::StatusOr<IngestedProgram> IngestMachineCode(const std::string& input, const std::string& output) {
+  const std::string name = std::filesystem::path(input).filename().string();
+  ASSIGN_OR_RETURN(const MachineCodeSummary code, CheckMachineCode({input, name}));
+  IngestedProgram ingested;
+  ingested.launches = code.functions;
+  ingested.marks.push_back(absl::StrCat("machine_code: ", Counted(code.functions, "function"), " of ",
+                                        code.archs, ", for traces of their kernels"));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(PosixFileStore(), input, kMaxMachineCodeBytes));
+  ingested.digest = Sha256Hex(bytes);
+  ingested.file_bytes = bytes.size();
+  RETURN_IF_ERROR(AtomicWriteFile(PosixFileStore(), output, bytes));
+  return ingested;
+}
 
 absl::StatusOr<IngestedProgram> IngestProgram(const std::string& input, const std::string& output,
                                               const std::string& ptxas) {

@@ -13,7 +13,7 @@ struct IngestedProgram {
   std::string digest;
   uint64_t file_bytes = 0;
   uint64_t launches = 0;
-  std::vector<std::string> marks;  // "emulated: ...", "compiled: ..."
+  std::vector<std::string> marks;  // "emulated: ...", "compiled: ...", "machine_code: ..."
 };
 
 // Reads the package `input`, compiles modules that are PTX with the compiler at path `ptxas` (empty = none),
@@ -21,5 +21,9 @@ struct IngestedProgram {
 // `output`. The program is called as the upload is.
 absl::StatusOr<IngestedProgram> IngestProgram(const std::string& input, const std::string& output,
                                               const std::string& ptxas);
+
+// Reads machine code that jobs are to name beside a trace (sim/api/machine_code.h) and writes it to `output`
+// as it is; `launches` counts its functions.
+absl::StatusOr<IngestedProgram> IngestMachineCode(const std::string& input, const std::string& output);
 
 }  // namespace sm89

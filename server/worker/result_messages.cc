@@ -3,12 +3,15 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
+#include <vector>
 
 #include "server/os/file_store.h"
 #include "sim/base/assert.h"
+#include "sim/stats/pc_profile.h"
 
 namespace sm89 {
 namespace {
@@ -126,6 +129,39 @@ void AddIntervalStatistics(const SimStats& interval, uint64_t cycles, const RunR
     s->set_value(v.value);
   }
   AddDerived(interval, cycles, run, progress->mutable_interval_derived());
+}
+
+void AddLiveProfile(const KernelWaits& waits, v1::Progress* progress) {
+  constexpr size_t kReasons = 3;
+  if (waits.instructions == 0) return;
+  v1::LiveProfile* profile = progress->mutable_profile();
+  profile->set_kernel_index(waits.kernel_index);
+  profile->set_kernel_name(ValidText(waits.kernel_name));
+  profile->set_instructions(waits.instructions);
+  profile->set_issued(waits.total.issued);
+  const uint64_t waited = WaitedCycles(waits.total);
+  profile->set_warp_cycles(waited + waits.total.cycles[static_cast<size_t>(WarpState::kSelected)]);
+  profile->set_waited(waited);
+  for (const PcReport& instruction : waits.top) {
+    v1::LiveProfileRow* row = profile->add_rows();
+    row->set_pc(instruction.pc);
+    row->set_opcode(ValidText(instruction.opcode));
+    row->set_issued(instruction.counters.issued);
+    row->set_threads(instruction.counters.threads);
+    row->set_waited(WaitedCycles(instruction.counters));
+    std::vector<std::pair<uint64_t, WarpState>> reasons;
+    for (int s = 1; s < kNumWarpStates; ++s) {
+      const uint64_t cycles = instruction.counters.cycles[s];
+      if (cycles != 0) reasons.emplace_back(cycles, static_cast<WarpState>(s));
+    }
+    std::stable_sort(reasons.begin(), reasons.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (size_t i = 0; i < std::min(kReasons, reasons.size()); ++i) {
+      v1::WaitReason* reason = row->add_reasons();
+      reason->set_name(std::string(Name(reasons[i].second)));
+      reason->set_cycles(reasons[i].first);
+    }
+  }
 }
 
 }  // namespace sm89

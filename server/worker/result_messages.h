@@ -21,6 +21,9 @@ SimStats IntervalOf(const SimStats& before, const SimStats& now);
 void AddIntervalStatistics(const SimStats& interval, uint64_t cycles, const RunReport& run,
                            v1::Progress* progress);
 
+// What `waits` says, with the largest reasons of each row. Without a profiled kernel nothing is added.
+void AddLiveProfile(const KernelWaits& waits, v1::Progress* progress);
+
 // Protobuf strings must be UTF-8: every byte of a text that is not becomes '?'.
 std::string ValidText(const std::string& text);
 

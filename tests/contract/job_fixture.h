@@ -36,7 +36,7 @@ class AnyInputs final : public JobInputSource {
     return ResolvedInputs{{"trace-digest", "blob", "t.tar", "config-digest", ""}, 10};
   }
   absl::Status Recheck(Transaction&, const JobSpec&, const JobInputs&) override { return absl::OkStatus(); }
-  absl::StatusOr<std::string> TracePath(const JobInputs&) override { return std::string("/trace"); }
+  absl::StatusOr<InputPaths> Paths(const JobInputs&) override { return InputPaths{"/trace"}; }
 };
 
 class SilentObserver final : public JobObserver, public PoolObserver {
@@ -89,10 +89,15 @@ class ScriptedWorker {
     return attempt;
   }
   v1::HeartbeatResponse Beat(const v1::RunningAttempt& attempt, uint64_t cycle = 0) {
+    v1::Progress progress;
+    progress.set_cycle(cycle);
+    return Beat(attempt, progress);
+  }
+  v1::HeartbeatResponse Beat(const v1::RunningAttempt& attempt, const v1::Progress& progress) {
     v1::HeartbeatRequest request;
     request.set_session(session_);
     *request.mutable_running() = attempt;
-    if (cycle != 0) request.mutable_progress()->set_cycle(cycle);
+    if (progress.cycle() != 0) *request.mutable_progress() = progress;
     v1::HeartbeatResponse response;
     grpc::ClientContext context;
     const grpc::Status status = stub_->Heartbeat(&context, request, &response);

@@ -198,6 +198,60 @@ TEST_F(JobServiceTest, WatchFollowsAJobToItsEnd) {
   EXPECT_TRUE(nothing->Finish().ok());
 }
 
+TEST_F(JobServiceTest, AWatcherGetsSoMuchOfTheProfileAsItAsksFor) {
+  const v1::Job job = SubmitPlain();
+  const auto worker = NewWorker();
+  const v1::RunningAttempt attempt = worker->Take();
+  v1::Progress progress;
+  progress.set_cycle(5);
+  v1::LiveProfile& profile = *progress.mutable_profile();
+  profile.set_kernel_name("k");
+  profile.set_instructions(100);
+  profile.set_issued(7);
+  profile.set_warp_cycles(90);
+  profile.set_waited(80);
+  for (uint64_t i = 0; i < 100; ++i) {  // more than a worker sends
+    v1::LiveProfileRow* row = profile.add_rows();
+    row->set_pc(16 * i);
+    row->set_opcode("LDG.E");
+    row->set_issued(3);
+    row->set_threads(96);
+    row->set_waited(100 - i);
+    for (int r = 0; r < 5; ++r) row->add_reasons()->set_name("wait");
+  }
+  worker->Beat(attempt, progress);
+  for (const uint32_t rows : {0u, 3u, 64u}) {
+    v1::WatchJobRequest request;
+    request.set_name(job.name());
+    request.set_profile_rows(rows);
+    grpc::ClientContext context;
+    const auto reader = jobs_->WatchJob(&context, request);
+    v1::JobUpdate update;
+    ASSERT_TRUE(reader->Read(&update));
+    const v1::Progress& seen = update.job().progress();
+    EXPECT_EQ(seen.cycle(), 5u);
+    EXPECT_EQ(seen.has_profile(), rows != 0);
+    ASSERT_EQ(seen.profile().rows_size(), static_cast<int>(rows));
+    context.TryCancel();
+    if (rows == 0) continue;
+    EXPECT_EQ(seen.profile().waited(), 80u);
+    EXPECT_EQ(seen.profile().rows(2).pc(), 32u);
+    EXPECT_EQ(seen.profile().rows(2).waited(), 98u);
+    EXPECT_EQ(seen.profile().rows(2).reasons_size(), 3);
+  }
+  EXPECT_FALSE(Get(job.name()).progress().has_profile()) << "watchers only";
+  v1::WatchJobRequest request;
+  request.set_name(job.name());
+  request.set_profile_rows(65);
+  grpc::ClientContext context;
+  const auto reader = jobs_->WatchJob(&context, request);
+  v1::JobUpdate update;
+  EXPECT_FALSE(reader->Read(&update));
+  const grpc::Status status = reader->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(testing::DetailOf(status).faults(0).field(), "profile_rows");
+}
+
 TEST_F(JobServiceTest, AWatcherThatGoesAwayAndOneOfNoJob) {
   const v1::Job job = SubmitPlain();
   v1::WatchJobRequest request;

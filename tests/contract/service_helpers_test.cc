@@ -43,6 +43,9 @@ TEST(StatusConversion, TellsWhenARetryIsWorthIt) {
   EXPECT_GT(ToErrorDetail(absl::UnavailableError(""), "X").retry_after_seconds(), 0u);
   EXPECT_EQ(ToErrorDetail(absl::NotFoundError(""), "X").retry_after_seconds(), 0u);
   EXPECT_EQ(ToErrorDetail(absl::NotFoundError(""), "JOB").reason(), "JOB_NOT_FOUND");
+  EXPECT_EQ(ToErrorDetail(WithSubject(absl::NotFoundError(""), "CONFIG"), "JOB").reason(),
+            "CONFIG_NOT_FOUND");
+  EXPECT_TRUE(WithSubject(absl::OkStatus(), "CONFIG").ok());
 }
 
 TEST(CleanText, GivesUtf8OfBoundedLength) {

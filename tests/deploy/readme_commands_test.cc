@@ -41,6 +41,12 @@ std::vector<std::string> CommandsOf(const std::string& page) {
   return commands;
 }
 
+// "result JOB" becomes the newest job of the server.
+std::string WithJob(const std::string& command) {
+  const std::string job = "$(sm89 --json jobs | grep -om1 'jobs/[a-z0-9]*')";
+  return std::regex_replace(command, std::regex("(result|profile) JOB"), "$1 " + job);
+}
+
 size_t Count(const std::string& text, const std::string& word) {
   size_t count = 0;
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + word.size())) ++count;
@@ -78,9 +84,8 @@ TEST_F(NewcomerTest, EveryCommandOfTheReadmeWorks) {
   for (const std::string& command : CommandsOf("README.md")) {
     // The two that install packages and build.
     if (command.starts_with("deploy/quickstart") || command.starts_with("tests/run")) continue;
-    const std::string job = "$(sm89 --json jobs | grep -om1 'jobs/[a-z0-9]*')";
-    lines += "echo 'COMMAND " + std::regex_replace(command, std::regex("'"), "") + "'\n" +
-             std::regex_replace(command, std::regex("result JOB"), "result " + job) + "\n";
+    lines +=
+        "echo 'COMMAND " + std::regex_replace(command, std::regex("'"), "") + "'\n" + WithJob(command) + "\n";
     programs += command.starts_with("sm89") ? 1 : 0;
   }
   EXPECT_GE(programs, 15u) << "the README's shell blocks were not found";
@@ -94,7 +99,7 @@ TEST_F(NewcomerTest, EveryShellBlockOfTheClientsManualWorks) {
   std::string lines = "export PATH=" SM89_BIN_DIR ":$PATH\n";
   size_t programs = 0;
   for (const std::string& command : CommandsOf("client/README.md")) {
-    lines += command + "\n";
+    lines += WithJob(command) + "\n";
     programs += command.starts_with("sm89") ? 1 : 0;
   }
   EXPECT_GE(programs, 4u) << "the manual's shell blocks were not found";

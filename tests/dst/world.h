@@ -32,7 +32,7 @@ class FixedInputs final : public JobInputSource {
     return ResolvedInputs{{"trace", "blob", "t", spec.display_name, ""}, 10};
   }
   absl::Status Recheck(Transaction&, const JobSpec&, const JobInputs&) override { return absl::OkStatus(); }
-  absl::StatusOr<std::string> TracePath(const JobInputs&) override { return std::string("/trace"); }
+  absl::StatusOr<InputPaths> Paths(const JobInputs&) override { return InputPaths{"/trace"}; }
 };
 
 class NoObserver final : public JobObserver, public PoolObserver {

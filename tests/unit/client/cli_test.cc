@@ -93,6 +93,8 @@ TEST_F(CliTest, UsageErrorsAreTwoAndSuggest) {
   EXPECT_THAT(err(), HasSubstr("nothing to simulate: give --trace, or --cubin with --launch"));
   EXPECT_EQ(Run({"submit", "--trace", "t", "--bogus"}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("sm89 submit --help"));
+  EXPECT_EQ(Run({"submit", "--suite", "s", "--case", "a", "b"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("--case takes one value each time: --case a --case b"));
   EXPECT_EQ(Run({"jobs", "--limit", "0"}), kExitInvalid);
   EXPECT_EQ(Run({"submit", "--trace", "t", "--set", "novalue", "--set", "=x"}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("novalue"));
@@ -414,6 +416,9 @@ TEST_F(CliTest, SubmitPacksMachineCodeAndUploadsIt) {
   EXPECT_THAT(server_.state().uploads.begin()->second.data, HasSubstr("SM89PRG\n"));
   ASSERT_EQ(server_.state().submits.size(), 1u);
   EXPECT_TRUE(server_.state().submits[0].job().keep_trace());
+  EXPECT_FALSE(server_.state().submits[0].job().profile());
+  EXPECT_EQ(Run({"submit", "--cubin", cubin, "--launch", launch, "--sass", cubin}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("--sass is for traces"));
   EXPECT_EQ(Run({"submit", "--cubin", cubin}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("--launch"));
   EXPECT_EQ(Run({"upload", "--cubin", cubin, "--suite", launch}), kExitInvalid);
@@ -537,6 +542,91 @@ TEST_F(CliTest, NoColoursUnlessATerminalOrForced) {
   EXPECT_THAT(out(), Not(HasSubstr("\x1b")));
   Run({"jobs", "--color", "always"});
   EXPECT_THAT(out(), HasSubstr("\x1b[32m"));
+}
+
+TEST_F(CliTest, SassIsUploadedAsMachineCodeAndNamed) {
+  const std::string listing = Write("k.sass", "code");
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", listing, "--sass", "traces/c", "--profile"}),
+            kExitOk)
+      << err();
+  ASSERT_EQ(server_.state().begins.size(), 1u);
+  EXPECT_TRUE(server_.state().begins[0].options().machine_code());
+  EXPECT_EQ(server_.state().begins[0].display_name(), "k.sass");
+  ASSERT_EQ(server_.state().submits.size(), 1u);
+  const v1::JobSpec& job = server_.state().submits[0].job();
+  ASSERT_EQ(job.sass_size(), 2);
+  EXPECT_THAT(job.sass(0), ::testing::StartsWith("traces/"));
+  EXPECT_EQ(job.sass(1), "traces/c");
+  EXPECT_TRUE(job.profile());
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", home_.string()}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("it is a folder"));
+}
+
+TEST_F(CliTest, DecisionsOfTheReorderingStageAreAskedForInAForm) {
+  const auto format = [this] { return server_.state().submits.back().job().ser_trace(); };
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t"}), kExitOk) << err();
+  EXPECT_EQ(format(), v1::SER_TRACE_UNSPECIFIED);
+  EXPECT_EQ(Run({"submit", "--ser-trace", "--trace", "traces/t"}), kExitOk) << err();
+  EXPECT_EQ(format(), v1::SER_TRACE_COMPACT);
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--ser-trace=jsonl"}), kExitOk) << err();
+  EXPECT_EQ(format(), v1::SER_TRACE_JSONL);
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--ser-trace", "csv"}), kExitOk) << err();
+  EXPECT_EQ(format(), v1::SER_TRACE_CSV);
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--ser-trace=xml"}), kExitInvalid);
+  AddJob("a", v1::Job::SUCCEEDED);
+  EXPECT_EQ(Run({"result", "a", "--ser-trace", (home_ / "d").string()}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("submitted without --ser-trace"));
+  AddJob("b", v1::Job::SUCCEEDED).mutable_spec()->set_ser_trace(v1::SER_TRACE_COMPACT);
+  EXPECT_EQ(Run({"result", "b", "--ser-trace", (home_ / "d.csv").string()}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("ser_trace.ser, which is no .csv file"));
+}
+
+TEST_F(CliTest, WatchAsksForSoMuchOfTheProfile) {
+  AddJob("a", v1::Job::RUNNING);
+  EXPECT_EQ(Run({"watch", "a", "--profile"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("submitted without --profile"));
+  AddJob("b", v1::Job::RUNNING).mutable_spec()->set_profile(true);
+  v1::JobUpdate running;
+  running.set_sequence(1);
+  running.mutable_job()->set_name("jobs/b");
+  running.mutable_job()->set_state(v1::Job::RUNNING);
+  v1::LiveProfile& profile = *running.mutable_job()->mutable_progress()->mutable_profile();
+  profile.set_kernel_name("axpy");
+  profile.set_waited(10);
+  profile.add_rows()->set_opcode("LDG.E");
+  v1::JobUpdate done;
+  done.set_sequence(2);
+  done.mutable_job()->set_name("jobs/b");
+  done.mutable_job()->set_state(v1::Job::SUCCEEDED);
+  server_.state().watches = {{{running, done}, absl::OkStatus()}};
+  EXPECT_EQ(Run({"watch", "b", "--profile"}), kExitOk) << err();
+  EXPECT_THAT(err(), HasSubstr("LDG.E"));
+  EXPECT_EQ(server_.state().watch_requests.back().profile_rows(), 10u);
+  EXPECT_EQ(Run({"watch", "b", "--profile=3"}), kExitOk);
+  EXPECT_EQ(server_.state().watch_requests.back().profile_rows(), 3u);
+  EXPECT_EQ(Run({"watch", "b", "--profile=65"}), kExitInvalid);
+  EXPECT_EQ(Run({"watch", "b", "-q", "--profile"}), kExitOk);
+  EXPECT_THAT(err(), ::testing::Not(HasSubstr("LDG.E")));
+}
+
+TEST_F(CliTest, ProfileShowsAFile) {
+  EXPECT_EQ(Run({"profile", "--from", home_.string()}), kExitInvalid);
+  const std::string other = Write("other.json", "{}");
+  EXPECT_NE(Run({"profile", "--from", other}), kExitOk);
+  EXPECT_THAT(err(), HasSubstr("not a profile of the format sm89-profile/1"));
+}
+
+TEST_F(CliTest, ProfileNeedsAJobThatCountedOne) {
+  AddJob("j", v1::Job::SUCCEEDED);
+  EXPECT_EQ(Run({"profile", "j"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("submitted without --profile"));
+  AddJob("r", v1::Job::RUNNING).mutable_spec()->set_profile(true);
+  EXPECT_EQ(Run({"profile", "r"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("sm89 watch r --profile"));
+  EXPECT_EQ(Run({"profile"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("JOB or --from"));
+  EXPECT_EQ(Run({"profile", "j", "--json", "--csv"}), kExitInvalid);
+  EXPECT_EQ(Run({"profile", "--from", (home_ / "absent").string()}), kExitNotFound);
 }
 
 }  // namespace

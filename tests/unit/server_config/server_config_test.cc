@@ -65,6 +65,24 @@ TEST(ServerConfig, RefusesContradictions) {
   }
 }
 
+TEST(ServerConfig, AddressesAreHostAndPort) {
+  for (const char* address : {"foo", "foo:", ":80", "127.0.0.1:65536", "127.0.0.1:80x", "8989"}) {
+    for (const char* name : {"listen_address", "metrics_address"}) {
+      const std::vector<ServerSettingValue> flags = {{name, address}};
+      const auto config = ParseServerConfig("f", "", flags);
+      ASSERT_FALSE(config.ok()) << address;
+      const std::string message(config.status().message());
+      EXPECT_NE(message.find("expected host:port, such as 127.0.0.1:8989"), std::string::npos) << message;
+    }
+  }
+  for (const char* address : {"localhost:0", "[::1]:65535", "0.0.0.0:80", ""}) {
+    const std::vector<ServerSettingValue> flags = {{"listen_address", address}};
+    const auto config = ParseServerConfig("f", "", flags);
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_EQ(config->listen.address, address);
+  }
+}
+
 TEST(ServerConfig, ADumpReadsBackTheSame) {
   const auto config =
       ParseServerConfig("f", "max_queued_jobs = 5\ndata_dir = /tmp/x\nmax_upload_bytes = 3GiB", {});
@@ -85,13 +103,15 @@ TEST(ServerConfig, EverySettingIsNamedOnceAndExplained) {
   // Each row must be bound to a member of its own: setting one changes exactly one line of the dump.
   const std::string base = DumpServerConfig(ServerConfig());
   for (const ServerSettingInfo& info : ServerSettings()) {
-    if (info.type != ServerSettingType::kString) continue;
-    const std::vector<ServerSettingValue> flags = {{std::string(info.name), "/changed"}};
+    const bool address = info.type == ServerSettingType::kAddress;
+    if (info.type != ServerSettingType::kString && !address) continue;
+    const std::string changed = address ? "changed:1" : "/changed";
+    const std::vector<ServerSettingValue> flags = {{std::string(info.name), changed}};
     const auto config = ParseServerConfig("f", "", flags);
     ASSERT_TRUE(config.ok());
     const std::string dump = DumpServerConfig(*config);
-    EXPECT_NE(dump.find(std::string(info.name) + " = /changed"), std::string::npos);
-    EXPECT_EQ(dump.find("/changed"), dump.rfind("/changed"));
+    EXPECT_NE(dump.find(std::string(info.name) + " = " + changed), std::string::npos);
+    EXPECT_EQ(dump.find(changed), dump.rfind(changed));
   }
 }
 

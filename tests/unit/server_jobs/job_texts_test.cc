@@ -103,6 +103,16 @@ TEST(JobJson, SpecsAndErrorsComeBack) {
   EXPECT_EQ(SpecToJson(spec).find("keep_trace"), std::string::npos);
   spec.keep_trace = true;
   EXPECT_TRUE(SpecFromJson(SpecToJson(spec))->keep_trace);
+  for (const char* absent : {"sass", "profile"}) EXPECT_EQ(SpecToJson(spec).find(absent), std::string::npos);
+  spec.sass = {"code1", "code2"};
+  spec.profile = true;
+  EXPECT_EQ(SpecFromJson(SpecToJson(spec))->sass, spec.sass);
+  EXPECT_TRUE(SpecFromJson(SpecToJson(spec))->profile);
+  EXPECT_EQ(CodeInputsToJson({}), "");
+  const auto code = CodeInputsFromJson(CodeInputsToJson({{"d", "b", "k.cubin"}}));
+  ASSERT_TRUE(code.ok());
+  EXPECT_EQ(code->at(0).display_name, "k.cubin");
+  EXPECT_FALSE(CodeInputsFromJson("[[1]]").ok());
   EXPECT_TRUE(absl::IsDataLoss(SpecFromJson("{}").status()));
   JobError error{"INTERNAL", "R", "m", {Fault{"f", 3, "x", "v", "e", "m", {{"k", "v"}}}}};
   EXPECT_EQ(ErrorToJson(*ErrorFromJson(ErrorToJson(error))), ErrorToJson(error));

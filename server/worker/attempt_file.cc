@@ -1,4 +1,4 @@
-#include "server/worker/kept_trace.h"
+#include "server/worker/attempt_file.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace sm89 {
 namespace {
 
-constexpr char kPrefix[] = "kept-";  // then the process number and a suffix
+constexpr char kPrefix[] = "kept-";  // then the process number and the suffix
 
 void RemoveLeftovers(const std::string& folder) {
   std::error_code ignored;
@@ -24,19 +24,22 @@ void RemoveLeftovers(const std::string& folder) {
     if (!absl::ConsumePrefix(&rest, kPrefix)) continue;
     int pid = 0;
     if (!absl::SimpleAtoi(rest.substr(0, rest.find('.')), &pid) || pid <= 0) continue;
-    const bool gone = pid == getpid() || (kill(pid, 0) != 0 && errno == ESRCH);
-    if (gone) std::filesystem::remove(entry.path(), ignored);
+    if (pid != getpid() && kill(pid, 0) != 0 && errno == ESRCH)
+      std::filesystem::remove(entry.path(), ignored);
   }
 }
 
 }  // namespace
 
-KeptTrace::KeptTrace(const std::string& folder)
-    : path_(absl::StrCat(folder, "/", kPrefix, getpid(), ".sm89t")) {
+AttemptFile::AttemptFile(const std::string& folder, const std::string& suffix)
+    : path_(absl::StrCat(folder, "/", kPrefix, getpid(), suffix)) {
   RemoveLeftovers(folder);
+  // Of an earlier process with this number.
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
 }
 
-KeptTrace::~KeptTrace() {
+AttemptFile::~AttemptFile() {
   std::error_code ignored;
   std::filesystem::remove(path_, ignored);
 }

@@ -1,0 +1,74 @@
+#include "client/cli/live_profile.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "client/cli/format.h"
+#include "client/cli/table.h"
+
+namespace sm89::client {
+namespace {
+
+constexpr int kColumnsMin = 20;
+
+// In percent with so many `digits`.
+std::string Share(uint64_t part, uint64_t whole, int digits) {
+  if (whole == 0) return "-";
+  return absl::StrFormat("%.*f", digits, 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string Lanes(const v1::LiveProfileRow& row) {
+  if (row.issued() == 0) return "-";
+  return absl::StrFormat("%.1f", static_cast<double>(row.threads()) / static_cast<double>(row.issued()));
+}
+
+}  // namespace
+
+std::vector<std::string> LiveProfileLines(const v1::LiveProfile& profile) {
+  using Align = Table::Align;
+  Table table({{"pc", Align::kRight},
+               {"issued", Align::kRight},
+               {"lanes", Align::kRight},
+               {"waits %", Align::kRight},
+               {"waits for, % of them"},
+               {"instruction"}});
+  for (const v1::LiveProfileRow& row : profile.rows()) {
+    std::string reasons;
+    for (const v1::WaitReason& reason : row.reasons()) {
+      absl::StrAppend(&reasons, reasons.empty() ? "" : ", ", Printable(reason.name()), " ",
+                      Share(reason.cycles(), row.waited(), 0));
+    }
+    table.AddRow({absl::StrFormat("%04x", row.pc()), HumanCount(static_cast<double>(row.issued())),
+                  Lanes(row), Share(row.waited(), profile.waited(), 1), reasons, Printable(row.opcode())});
+  }
+  std::ostringstream text, unused;
+  Terminal plain(text, unused);
+  text << "kernel " << profile.kernel_index() + 1 << " " << Printable(profile.kernel_name()) << ": "
+       << HumanCount(static_cast<double>(profile.issued())) << " warp instructions, "
+       << HumanCount(static_cast<double>(profile.waited())) << " of "
+       << HumanCount(static_cast<double>(profile.warp_cycles())) << " warp-cycles waiting, "
+       << profile.rows_size() << " of " << profile.instructions() << " instructions\n";
+  if (!table.empty()) table.Print(plain);
+  std::vector<std::string> lines = absl::StrSplit(text.str(), '\n');
+  lines.pop_back();  // behind the last newline
+  return lines;
+}
+
+void LiveProfileView::Show(const v1::LiveProfile& profile, ProgressLine& line) {
+  const bool in_place = terminal_.err_is_terminal && !terminal_.dumb;
+  const std::vector<std::string> lines = LiveProfileLines(profile);
+  line.Clear();
+  if (in_place && lines_drawn_ > 0) terminal_.err() << "\x1b[" << lines_drawn_ << "A\r\x1b[J";
+  const auto columns = static_cast<size_t>(std::max(terminal_.columns(), kColumnsMin));
+  for (const std::string& text : lines) {
+    // A full line would wrap and be counted as one.
+    terminal_.err() << (in_place ? Shorten(text, columns - 1) : text) << '\n';
+  }
+  terminal_.err() << std::flush;
+  lines_drawn_ = lines.size();
+}
+
+}  // namespace sm89::client
