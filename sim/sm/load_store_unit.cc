@@ -10,8 +10,6 @@ namespace {
 // Issue to the address unit: control stage and dispatch latch (core-model.md 1.3, 1.6).
 constexpr Cycle kDispatchCycles = 2;
 
-uint32_t Count(uint8_t mask) { return static_cast<uint32_t>(__builtin_popcount(mask)); }
-
 // Port to released sources, an instruction that carries no data: the setting counts from the issue of a load
 // from a uniform address (core-model notes 1.6, WAR of loads).
 Cycle PortToRelease(const L1Config& config) {
@@ -38,8 +36,9 @@ LineAccess WholeSectors(uint64_t line, uint8_t mask) {
 
 uint32_t NumSectors(const CoalescedAccess& access) {
   uint32_t sectors = 0;
-  for (uint32_t i = 0; i < access.num_lines; ++i) sectors += Count(access.lines[i].sector_mask);
-  for (uint32_t i = 0; i < access.num_local_lines; ++i) sectors += Count(access.local_lines[i].sector_mask);
+  for (uint32_t i = 0; i < access.num_lines; ++i) sectors += CountSectors(access.lines[i].sector_mask);
+  for (uint32_t i = 0; i < access.num_local_lines; ++i)
+    sectors += CountSectors(access.local_lines[i].sector_mask);
   return sectors;
 }
 
@@ -183,14 +182,14 @@ uint32_t LoadStoreUnit::LoadLine(const LineAccess& access, bool local, Cycle sen
   L1Stats& stats = tokens_[token].owner.stats->l1;
   const uint8_t present = cache_.Touch(access.line) & access.sector_mask;
   uint8_t missing = access.sector_mask & ~present;
-  (local ? stats.local_load_sectors : stats.global_load_sectors) += Count(access.sector_mask);
-  (local ? stats.local_load_hits : stats.global_load_hits) += Count(present);
+  (local ? stats.local_load_sectors : stats.global_load_sectors) += CountSectors(access.sector_mask);
+  (local ? stats.local_load_hits : stats.global_load_hits) += CountSectors(present);
   uint32_t waits = 0;
   const uint32_t head = fills_.Find(access.line);
   for (uint32_t out = head; out != kNil && missing != 0; out = outs_[out].next_same_line) {
     const uint8_t shared = missing & outs_[out].sector_mask;
     if (shared == 0) continue;
-    stats.global_load_mshr_hits += local ? 0 : Count(shared);
+    stats.global_load_mshr_hits += local ? 0 : CountSectors(shared);
     AddWaiter(out, token);
     ++waits;
     missing &= ~shared;
@@ -223,7 +222,7 @@ uint32_t LoadStoreUnit::Load(const SmInst& code, const CoalescedAccess& access, 
       waits += LoadLine(access.lines[i], false, send_at, token);
       continue;
     }
-    tokens_[token].owner.stats->l1.bypass_sectors += Count(access.lines[i].sector_mask);
+    tokens_[token].owner.stats->l1.bypass_sectors += CountSectors(access.lines[i].sector_mask);
     const uint32_t out = outs_.Add({});
     outs_[out].kind = OutKind::kDirect;
     outs_[out].owner.row = tokens_[token].owner.row;
@@ -252,11 +251,11 @@ uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access,
   for (uint32_t i = 0; i < access.num_lines; ++i) {
     const LineAccess& line = access.lines[i];
     if (reduction) {
-      owner.stats->l1.atomic_sectors += Count(line.sector_mask);
+      owner.stats->l1.atomic_sectors += CountSectors(line.sector_mask);
     } else {
-      owner.stats->l1.global_store_sectors += Count(line.sector_mask);
+      owner.stats->l1.global_store_sectors += CountSectors(line.sector_mask);
       // Write-through, no allocation: sectors that are present take the new bytes.
-      owner.stats->l1.global_store_hits += Count(cache_.Touch(line.line) & line.sector_mask);
+      owner.stats->l1.global_store_hits += CountSectors(cache_.Touch(line.line) & line.sector_mask);
     }
     const uint32_t out = outs_.Add({});
     outs_[out].kind = OutKind::kStore;
@@ -267,8 +266,8 @@ uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access,
   }
   for (uint32_t i = 0; i < access.num_local_lines; ++i) {
     const LineAccess& line = access.local_lines[i];
-    owner.stats->l1.local_store_sectors += Count(line.sector_mask);
-    owner.stats->l1.local_store_hits += Count(cache_.Touch(line.line) & line.sector_mask);
+    owner.stats->l1.local_store_sectors += CountSectors(line.sector_mask);
+    owner.stats->l1.local_store_hits += CountSectors(cache_.Touch(line.line) & line.sector_mask);
     // Write-back: a warp's own local memory needs no other reader. Partly written sectors count as whole,
     // since interleaved words of one warp fill their sectors (assumption).
     WriteBack(cache_.Fill(line.line, line.sector_mask, line.sector_mask), send_at, owner);
@@ -279,7 +278,7 @@ uint32_t LoadStoreUnit::Store(const SmInst& code, const CoalescedAccess& access,
 uint32_t LoadStoreUnit::Atomic(const CoalescedAccess& access, Cycle send_at, uint32_t token) {
   uint32_t waits = 0;
   const auto send = [&](const LineAccess& line) {
-    tokens_[token].owner.stats->l1.atomic_sectors += Count(line.sector_mask);
+    tokens_[token].owner.stats->l1.atomic_sectors += CountSectors(line.sector_mask);
     const uint32_t out = outs_.Add({});
     outs_[out].kind = OutKind::kDirect;
     AddWaiter(out, token);

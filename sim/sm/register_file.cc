@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/assert.h"
+#include "sim/base/bits.h"
 
 namespace sm89 {
 
@@ -46,7 +47,7 @@ bool RegisterFile::Fits(uint32_t bank, uint32_t reads, Cycle first, uint32_t win
   const uint64_t mask = ((uint64_t{1} << window) - 1) << (first - base_[bank]);
   uint32_t free = 0;
   for (uint32_t port = 0; port < config_.read_ports; ++port) {
-    free += window - static_cast<uint32_t>(__builtin_popcountll(reads_[bank][port] & mask));
+    free += window - CountBits(reads_[bank][port] & mask);
   }
   return free >= reads;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/base/bits.h"
 #include "sim/base/types.h"
 #include "sim/config/gpu_config.h"
 #include "sim/stats/ser_record.h"
@@ -42,8 +43,7 @@ class SerStage {
 
   // Whether an instruction with these lanes of a warp that has `resident` may move.
   bool Diverged(LaneMask lanes, LaneMask resident) const {
-    const auto count = static_cast<uint32_t>(__builtin_popcount(lanes));
-    return count != 0 && lanes != resident && count * 100 <= kWarpSize * aggressiveness_;
+    return lanes != resident && lanes != 0 && CountBits(lanes) * 100 <= kWarpSize * aggressiveness_;
   }
   // Beyond what an instruction takes at home: the stage's latency and the transfer of its operands.
   Cycle ExtraCycles() const { return Cycle{config_.latency_cycles} + config_.transfer_cycles; }

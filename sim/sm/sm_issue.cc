@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/base/assert.h"
+#include "sim/base/bits.h"
 #include "sim/sm/sm.h"
 
 namespace sm89 {
@@ -134,7 +135,7 @@ void Sm::CountIssue(Warp* warp, uint32_t home, const IssuePlace& place, Cycle no
       });
     }
   }
-  const auto lanes = static_cast<uint32_t>(__builtin_popcount(warp->next.mask));
+  const auto lanes = CountBits(warp->next.mask);
   ++stats.warp_instructions;
   stats.thread_instructions += lanes;
   stats.masked_off_instructions += lanes == 0;
@@ -303,7 +304,7 @@ void Sm::ReadClock(Warp* warp, Cycle now) {
     const LaneMask both = before.lanes & lanes;
     if (both == 0) continue;
     before.lanes &= ~lanes;
-    const auto threads = static_cast<uint32_t>(__builtin_popcount(both));
+    const auto threads = CountBits(both);
     clock_samples_.push_back({warp->kernel, threads, before.pc, pc, now - before.cycle});
   }
   std::erase_if(readers, [](const ClockReaders& r) { return r.lanes == 0; });

@@ -4,6 +4,7 @@
 // results and its next instruction are later by what moving takes.
 #include <algorithm>
 
+#include "sim/base/bits.h"
 #include "sim/sm/sm.h"
 
 namespace sm89 {
@@ -37,7 +38,7 @@ void Sm::IssueWithRiders(uint32_t slot, Cycle now) {
   const Warp& host = warps_[slot];
   const KernelCode* const code = host.code;
   const uint32_t static_id = host.next.static_id;
-  auto lanes = static_cast<uint32_t>(__builtin_popcount(host.next.mask));
+  auto lanes = CountBits(host.next.mask);
   // Accesses are coalesced by warp: those of two warps are two instructions of the memory pipeline.
   const bool takes_riders = SerDiverged(host) && host.inst().path != IssuePath::kMemory;
   const uint32_t home = SubOf(slot);
@@ -51,7 +52,7 @@ void Sm::IssueWithRiders(uint32_t slot, Cycle now) {
       const uint32_t rider = static_cast<uint32_t>(__builtin_ctz(rest)) * num_sub_cores_ + sub;
       const Warp& warp = warps_[rider];
       if (warp.code != code || warp.next.static_id != static_id || !SerDiverged(warp)) continue;
-      const auto more = static_cast<uint32_t>(__builtin_popcount(warp.next.mask));
+      const auto more = CountBits(warp.next.mask);
       if (lanes + more > kWarpSize) continue;
       lanes += more;
       ++warp.stats->sm.ser_merges;
@@ -81,7 +82,7 @@ void Sm::CountSer(uint32_t slot, const SerChoice& choice, Cycle now) {
   ser_->Record(record);
   ++warp.stats->sm.ser_invocations;
   if (choice.issued) {
-    warp.stats->sm.ser_moved_threads += static_cast<uint32_t>(__builtin_popcount(warp.next.mask));
+    warp.stats->sm.ser_moved_threads += CountBits(warp.next.mask);
   }
 }
 
