@@ -1,4 +1,5 @@
 """The command sm89-ser-plot: pictures, totals, exit codes, and what it says when something is wrong."""
+import contextlib
 import io
 import json
 import os
@@ -9,18 +10,31 @@ import tomllib
 import unittest
 import xml.etree.ElementTree
 
+import matplotlib.text
 from PIL import Image
 
 import sm89
-from sm89 import ser, ser_draw
-from ser_records import REPOSITORY, Folder, compact_of, csv_of, jsonl_of, record, some_records
+from sm89 import ser, ser_draw, ser_plot
+from ser_records import REASONS, REPOSITORY, UNITS, Folder, compact_of, csv_of, jsonl_of, record, some_records
 
 
-def run(*arguments, stdin=b"", env=None):
-    """(exit code, standard output as bytes, standard error as text) of the command, in a process of its own."""
+def run_process(*arguments, stdin=b"", env=None):
+    """(exit code, standard output as bytes, standard error as text) of the command in a process of its own."""
     done = subprocess.run([sys.executable, "-m", "sm89.ser_plot", *map(str, arguments)], input=stdin, capture_output=True,
                           env=dict(os.environ, **env or {}), check=False)
     return done.returncode, done.stdout, done.stderr.decode()
+
+
+def run(*arguments):
+    """The same in this process: importing matplotlib takes longer than most pictures."""
+    output, error = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(error):
+        try:
+            code = ser_plot.main([str(argument) for argument in arguments])
+        except SystemExit as done:
+            code = done.code
+    output.flush()
+    return code, output.buffer.getvalue(), error.getvalue()
 
 
 def texts_of(svg):
@@ -67,7 +81,7 @@ class Pictures(unittest.TestCase):
         summary = ser.load(self.trace, sm=1).summary("warp")
         for reason, count in summary.by("reason").items():
             self.assertIn(f"{reason} {count.threads:,} (", texts.replace("\n", " "))
-        self.assertIn(f"refused (did not move): {summary.refused_threads:,} (", texts)
+        self.assertIn(f"refused, not moved: {summary.refused_threads:,} (", texts)
         self.assertIn(f"{summary.decisions:,} decisions, {summary.moved_threads:,} threads moved; "
                       f"{summary.refused_decisions:,} refused with {summary.refused_threads:,} threads", texts)
         # 48 warps: the 23 largest by name, the rest as one.
@@ -79,17 +93,17 @@ class Pictures(unittest.TestCase):
                    record(50, 7, 0x1, "MEMORY_STALL", "MEM", target=0, issued=0)]
         texts = texts_of(self.draw("a.svg", "--kind", "graph", trace=self.folder.file("u.csv", csv_of(records)))[0])
         for text in ("warp 4", "warp 9", "warp 2", "warp 7", "MEM", "8 threads, pc 0x1a0", "3 threads, pc 0x1b0",
-                     "1 thread, pc 0x100", "refused (did not move)", "BRANCH_DIV",
-                     "shares the issue slot of", "SM 0, cycle 50, launch 0  |  3 decisions, 11 threads moved; 1 refused with 1 threads"):
+                     "1 thread, pc 0x100", "refused, not moved", "BRANCH_DIV",
+                     "shares the issue slot of", "SM 0, cycle 50, launch 0  |  3 decisions, 11 threads moved; 1 refused with 1 thread"):
             self.assertIn(text, texts)
 
     def test_animation_has_the_frames_that_were_asked_for(self):
-        data, text = self.draw("a.gif", "--kind", "animation", "--window", "100", "--frames", "7", "--fps", "5", "--size", "700x600")
+        data, text = self.draw("a.gif", "--kind", "animation", "--window", "100", "--frames", "7", "--fps", "5", "--size", "900x600")
         image = Image.open(io.BytesIO(data))
         self.assertEqual((image.format, image.size, image.n_frames, image.info["duration"], image.info["loop"]),
-                         ("GIF", (700, 600), 7, 200, 0))
+                         ("GIF", (900, 600), 7, 200, 0))
         sm, cycle = ser.load(self.trace).busiest(100)
-        self.assertIn(f"animation, SM {sm}, 7 frames of 700 x 600 pixels", text)
+        self.assertIn(f"animation, SM {sm}, 7 frames of 900 x 600 pixels", text)
         self.assertIn(f"decisions            {len(ser.load(self.trace, sm=sm, cycle=cycle, window=100))}, ", text)
         frames = set()
         for index in range(7):
@@ -97,10 +111,10 @@ class Pictures(unittest.TestCase):
             frames.add(image.convert("RGB").tobytes())
         self.assertEqual(len(frames), 7)
         self.assertEqual(self.draw("b.gif", "--kind", "animation", "--window", "100", "--frames", "7", "--fps", "5", "--size",
-                                   "700x600")[0], data)
+                                   "900x600")[0], data)
 
     def test_animation_has_no_more_frames_than_cycles(self):
-        data, _ = self.draw("a.gif", "--kind", "animation", "--window", "3", "--frames", "9", "--size", "640x400")
+        data, _ = self.draw("a.gif", "--kind", "animation", "--window", "3", "--frames", "9", "--size", "800x480")
         self.assertEqual(Image.open(io.BytesIO(data)).n_frames, 3)
 
     def test_without_a_window_all_cycles_of_the_busiest_sm_are_animated(self):
@@ -122,14 +136,14 @@ class Pictures(unittest.TestCase):
     def test_standard_input_and_output(self):
         data, _ = self.draw("a.png")
         with open(self.trace, "rb") as source:
-            code, output, error = run("-", "--out", "-", "--format", "png", stdin=source.read())
+            code, output, error = run_process("-", "--out", "-", "--format", "png", stdin=source.read())
         self.assertEqual((code, error), (0, ""))
         self.assertEqual(output, data)
 
     def test_a_user_s_matplotlibrc_changes_nothing(self):
         data, _ = self.draw("a.png")
         rc = self.folder.file("matplotlibrc", b"font.size: 30\nfigure.facecolor: red\nbackend: TkAgg\n")
-        self.assertEqual(run(self.trace, "--out", self.folder.file("b.png"), env={"MATPLOTLIBRC": rc})[0], 0)
+        self.assertEqual(run_process(self.trace, "--out", self.folder.file("b.png"), env={"MATPLOTLIBRC": rc})[0], 0)
         with open(self.folder.file("b.png"), "rb") as source:
             self.assertEqual(source.read(), data)
 
@@ -140,10 +154,26 @@ class Pictures(unittest.TestCase):
                           ["--kind", "heatmap", "--by", "pc"], ["--kind", "heatmap", "--bins", "1"]):
             self.draw("a.png", *arguments, trace=trace)
 
+    def test_texts_end_inside_the_picture(self):
+        records = [record(10**12 + slot, slot % 48, 2**32 - 1, REASONS[slot % 3], UNITS[slot % 4], slot % 5 % 4, slot % 3,
+                          joins=slot % 7, issued=slot % 11 and 1) for slot in range(4000)]
+        trace = ser.load(self.folder.file("wide.csv", csv_of(records)))
+        for size in ((800, 480), (1000, 640), None):
+            for figure in (ser_draw.sankey(trace.sankey("warp"), size, "a long title " * 12), ser_draw.heatmap(trace.heatmap(), size),
+                           ser_draw.graph(trace.cycle_graph(window=4000), size)):
+                figure.canvas.draw()
+                renderer, (width, height) = figure.canvas.get_renderer(), ser_draw.size_of(figure)
+                texts = [text for text in figure.findobj(matplotlib.text.Text) if text.get_visible() and text.get_text()]
+                self.assertGreater(len(texts), 10)
+                for text in texts:
+                    box = text.get_window_extent(renderer)
+                    self.assertTrue(box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height,
+                                    f"{text.get_text()!r} at {box} of {width} x {height}")
+
     def test_library_saves_what_the_command_writes(self):
         trace = ser.load(self.trace)
         self.assertEqual(trace.heatmap().save(self.folder.file("l.png")), (1000, 640))
-        self.assertEqual(trace.sankey().save(self.folder.file("s.png"), size=(700, 500)), (700, 500))
+        self.assertEqual(trace.sankey().save(self.folder.file("s.png"), size=(820, 500)), (820, 500))
         self.assertEqual(trace.select(cycle=1100, window=10).animate(self.folder.file("l.gif"), frames=2), 2)
         with open(self.folder.file("l.png"), "rb") as source:
             self.assertEqual(source.read(), self.draw("a.png", "--kind", "heatmap")[0])
@@ -210,8 +240,9 @@ class Refusals(unittest.TestCase):
                 ("argument --sm: '-1' is out of range|expected one argument", ["--sm", "-1"]),
                 (r"argument --sm: '70000' is out of range \(expected a whole number 0 to 65535\)", ["--sm", "70000"]),
                 ("argument --window: '0' is out of range", ["--window", "0"]),
+                ("argument --title: no title", ["--title", "a" * 161, "--out", "OUT"]),
                 ("argument --size: '5' is no size", ["--size", "5", "--out", "OUT"]),
-                (r"a size out of range \(size = '100x100', expected 640x400 to 8000x8000 pixels\)", ["--size", "100x100", "--out", "OUT"]),
+                (r"a size out of range \(size = '100x100', expected 800x480 to 8000x8000 pixels\)", ["--size", "100x100", "--out", "OUT"]),
                 ("no_folder/x.png: cannot be written", ["--out", self.folder.file("no_folder/x.png")]),
                 ("cannot be written", ["--out", self.folder.path, "--format", "png"]),
                 ("--format, --size and --title need --out", ["--format", "png"]),
@@ -269,13 +300,14 @@ class Package(unittest.TestCase):
         self.assertEqual(done.stdout, f"sm89-ser-plot {sm89.__version__}\n")
 
     def test_missing_packages_are_named(self):
-        folder = Folder(self)
-        os.mkdir(folder.file("numpy"))
-        folder.file("numpy/__init__.py", b"raise ImportError('none', name='numpy')\n")
-        path = os.pathsep.join([folder.path, os.path.join(REPOSITORY, "client/python")])
-        code, _, error = run("t.csv", env={"PYTHONPATH": path})
-        self.assertEqual(code, 2)
-        self.assertRegex(error, "^sm89-ser-plot: error: the Python package numpy is missing .*deploy/packages.sh plot")
+        code, _, error = run_process("t.csv", env={"PYTHONPATH": os.path.join(REPOSITORY, "client/python"), "PYTHONNOUSERSITE": "1"})
+        self.assertEqual((code, "t.csv: cannot be read" in error), (2, True))
+        # An interpreter without site packages has none of them.
+        done = subprocess.run([sys.executable, "-S", "-m", "sm89.ser_plot", "t.csv"], capture_output=True, text=True, check=False,
+                              env={"PYTHONPATH": os.path.join(REPOSITORY, "client/python")})
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "^sm89-ser-plot: error: Python packages are missing: numpy, matplotlib, networkx, PIL .*"
+                                      "deploy/packages.sh plot")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ REFUSED = "#9A9A9A"
 INK = "#222222"
 PALE = "#F1F1EE"
 SIZE = (1000, 640)
-SIZE_MIN, SIZE_MAX = (640, 400), 8000
+SIZE_MIN, SIZE_MAX = (800, 480), 8000
 FRAMES_MAX = 200
 _GROUPED = FuncFormatter(lambda value, _: f"{value:,.0f}")
 _STYLE = {"font.size": 10, "font.family": "DejaVu Sans", "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
@@ -119,6 +119,35 @@ def _figure(size):
     return figure
 
 
+_STEPS = 8
+
+
+def _fitted(figure):
+    """The figure, its texts made as small as they must be to end inside it. In steps: glyphs are rounded to pixels, and a
+    legend's handles keep their size."""
+    width = figure.get_size_inches()[0] * 100
+    renderer = figure.canvas.get_renderer()
+    for legend in [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend())]:
+        for _ in range(_STEPS):
+            figure.draw_without_rendering()
+            box = legend.get_window_extent(renderer)
+            if box.x1 <= width - 4:
+                break
+            _shrink(legend.get_texts(), (width - 4 - box.x0) / box.width)
+    for text in [*figure.texts, *(text for axes in figure.axes for text in axes.texts)]:
+        for _ in range(_STEPS):
+            box = text.get_window_extent(renderer)
+            if not text.get_text() or (box.x0 >= 4 and box.x1 <= width - 4):
+                break
+            _shrink([text], ((box.x1 if box.x0 < 4 else width - box.x0) - 4) / box.width)
+    return figure
+
+
+def _shrink(texts, factor):
+    for text in texts:
+        text.set_fontsize(max(4.0, text.get_fontsize() * min(0.98, factor)))
+
+
 def _y(figure, pixels_from_top):
     return 1 - pixels_from_top / (figure.get_size_inches()[1] * 100)
 
@@ -130,10 +159,14 @@ def _titles(figure, title, subtitle):
                 linespacing=0.6)
 
 
+def _threads(number):
+    return f"{number:,} thread{'' if number == 1 else 's'}"
+
+
 def _totals(count):
-    text = f"{count.decisions:,} decision{'' if count.decisions == 1 else 's'}, {count.moved_threads:,} threads moved"
+    text = f"{count.decisions:,} decision{'' if count.decisions == 1 else 's'}, {_threads(count.moved_threads)} moved"
     if count.refused_decisions:
-        text += f"; {count.refused_decisions:,} refused with {count.refused_threads:,} threads"
+        text += f"; {count.refused_decisions:,} refused with {_threads(count.refused_threads)}"
     return text
 
 
@@ -192,7 +225,7 @@ def _node_order(column, node):
 
 def _node_name(column, node):
     if isinstance(node, str):
-        return "refused (did not move)" if node == "refused" else node
+        return "refused, not moved" if node == "refused" else node
     if column == 2:
         return f"{node[0]} of scheduler {node[1]}"
     return f"warp {node[1]} (scheduler {node[0]})" if isinstance(node, tuple) else f"scheduler {node}"
@@ -245,7 +278,7 @@ def sankey(flows, size=None, title=None):
     _titles(figure, title or "Reordered threads: where from, why, where to",
             f"{_totals(flows.summary)}  |  {_what(flows.summary)}")
     # Room for the names: the same pixels at any size.
-    left, right = (245 if flows.summary.source == "warp" else 225) / size[0], 1 - 250 / size[0]
+    left, right = (250 if flows.summary.source == "warp" else 225) / size[0], 1 - 262 / size[0]
     axes = figure.add_axes([left, 38 / size[1], right - left, 1 - 128 / size[1]])
     axes.set(xlim=(0, 1), ylim=(0, 1))
     axes.axis("off")
@@ -268,7 +301,7 @@ def sankey(flows, size=None, title=None):
     for column, name in enumerate(("source", "reason", "target")):
         axes.text(x[column], 1 + 14 / (size[1] - 128), name, ha=("right", "center", "left")[column], fontsize=10.5,
                   fontweight="bold")
-    return figure
+    return _fitted(figure)
 
 
 def _name_nodes(axes, column, x, places, nodes, total, line):
@@ -322,7 +355,7 @@ def heatmap(heat, size=None, title=None):
     each = "a cycle" if heat.width_cycles == 1 else f"{heat.width_cycles:,} cycles"
     _titles(figure, title or f"Threads moved over time, by {_ROW_NAMES[heat.by]}",
             f"{_totals(heat.summary)}  |  {_what(heat.summary)}")
-    left = 0.145 if heat.by in ("reason", "pc") else 0.09
+    left = (150 if heat.by in ("reason", "pc") else 96) / size[0]
     top, bottom = 1 - 96 / size[1], 76 / size[1]
     strip = 0.2 * (top - bottom)
     upper = figure.add_axes([left, top - strip, 0.88 - left, strip])
@@ -344,20 +377,27 @@ def heatmap(heat, size=None, title=None):
     for axes in (upper, lower):
         axes.set_xlim(edges[0], edges[-1])
     lower.xaxis.set_major_formatter(_GROUPED)
-    lower.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    lower.xaxis.set_major_locator(_ticks(heat, size))
     bar = figure.colorbar(image, cax=figure.add_axes([0.9, bottom, 0.018, top - bottom - strip - 0.03]))
     bar.locator = MaxNLocator(6, integer=True)
     bar.formatter = _GROUPED
     bar.update_ticks()
-    bar.set_label(f"threads moved in {each} (blank: none; root scale)", fontsize=9)
-    return figure
+    bar.set_label(f"threads moved in {each}", fontsize=9)
+    figure.text(0.02, 10 / size[1], "blank: no thread moved; colours on a root scale", fontsize=8.5, color="#555555")
+    return _fitted(figure)
+
+
+def _ticks(heat, size):
+    """As dense as their numbers are short."""
+    number = 7 * len(f"{heat.edges[-1]:,}") + 24
+    return MaxNLocator(max(1, min(8, int(0.78 * size[0] / number))), integer=True)
 
 
 def _reason_strip(axes, heat, edges):
     by_reason, below = heat.by_reason, np.zeros(heat.columns)
     handles = []
     layers = [(reason, by_reason[code], COLOR[reason]) for code, reason in enumerate(REASONS)]
-    layers.append(("refused (did not move)", heat.refused, "#CFCFCF"))
+    layers.append(("refused, not moved", heat.refused, "#CFCFCF"))
     for name, threads, color in layers:
         if threads.sum() == 0:
             continue
@@ -412,10 +452,16 @@ class _Layout:
             self.places.update({node: (x, y) for node, y in column.items()})
             self.bands += [(kind, scheduler, *span) for scheduler, span in bands.items()]
             self.steps[kind] = step
+        busiest = max((graph.in_degree(node) for node in graph if node[0] == "unit"), default=0)
+        self._half_most = {"warp": 22, "unit": min(80, 20 + 2 * busiest)}
         edges = [edge for _, _, edge in graph.edges(data=True)]
         self.reasons = [reason for reason in REASONS if any(edge["reason"] == reason for edge in edges)]
         self.refused = any(not edge["issued"] for edge in edges)
-        self.joins = any(edge["joins"] for edge in edges)
+        self.joins = bool(_joins(graph))
+
+    def half(self, kind, height):
+        """Half of a node's height, as a part of `height` pixels: units have room for their edges."""
+        return min(0.36 * self.steps[kind], self._half_most[kind] / height)
 
 
 def graph_size(graph, each=27):
@@ -434,7 +480,7 @@ def _draw_nodes(axes, layout, busy, height):
                   va="center", ha="left")
     for node, (x, y) in layout.places.items():
         kind, step = node[0], layout.steps[node[0]]
-        half = min(0.36 * step, 22 / height)
+        half = layout.half(kind, height)
         axes.add_patch(Rectangle((x - _HALF_WIDTH[kind], y - half), 2 * _HALF_WIDTH[kind], 2 * half, zorder=3,
                                  facecolor="white", edgecolor=INK if node in busy else "#BBBBBB", linewidth=1.0))
         axes.text(x, y, f"warp {node[1]}" if kind == "warp" else node[2], ha="center", va="center", zorder=4,
@@ -458,7 +504,7 @@ def _ports(layout, graph, height):
         of = {}
         for edge in edges:
             of.setdefault(edge[side], []).append(edge)
-        half = min(0.36 * layout.steps[kind], 22 / height)
+        half = layout.half(kind, height)
         for node, group in of.items():
             group.sort(key=lambda edge: (-places[edge[1 - side]][1], edge[2]))
             for index, edge in enumerate(group):
@@ -467,11 +513,24 @@ def _ports(layout, graph, height):
     return points
 
 
-def _line_width(threads, most):
-    return 1.0 + 6.0 * threads / max(most, 1)
+class _Widths:
+    """Line widths in points for threads, of all frames alike: the widest edges of a node fit side by side."""
+
+    def __init__(self, layout, graphs, height):
+        self.most = max(edge["threads"] for graph in graphs for _, _, edge in graph.edges(data=True))
+        self.widest = 7.0
+        for graph in graphs:
+            for node in graph:
+                edges = max(graph.out_degree(node), graph.in_degree(node), 1)
+                # The ports' distance in pixels (see _ports), in points.
+                room = 2 * 0.8 * layout.half(node[0], height) * height / max(1, edges - 1) * 0.72
+                self.widest = max(2.5, min(self.widest, room))
+
+    def of(self, threads):
+        return 0.6 + (self.widest - 0.6) * threads / max(self.most, 1)
 
 
-def _draw_edges(axes, layout, graph, most, height):
+def _draw_edges(axes, layout, graph, widths, height):
     points = _ports(layout, graph, height)
     edges = sorted(points, key=lambda edge: (-graph.edges[edge]["threads"], edge[0], edge[1], edge[2]))
     data = [graph.edges[edge] for edge in edges]
@@ -483,7 +542,7 @@ def _draw_edges(axes, layout, graph, most, height):
             [curves[index][:27] if refused else curves[index] for index in chosen], capstyle="butt", zorder=2,
             colors=[COLOR[data[index]["reason"]] for index in chosen], alpha=0.85,
             linestyles=[_REFUSED_DASH if refused else DASH[data[index]["reason"]] for index in chosen],
-            linewidths=[1.2 if refused else _line_width(data[index]["threads"], most) for index in chosen]))
+            linewidths=[1.2 if refused else widths.of(data[index]["threads"]) for index in chosen]))
         if refused and chosen:
             ends = np.array([curves[index][26] for index in chosen])
             axes.scatter(ends[:, 0], ends[:, 1], marker="x", s=36, linewidths=1.6, zorder=3,
@@ -493,18 +552,21 @@ def _draw_edges(axes, layout, graph, most, height):
         for edge, values in zip(edges, data):
             pcs = values["pcs"]
             at = f"pc 0x{pcs[0]:x}" if len(pcs) == 1 else f"{len(pcs)} pcs"
-            rise = 1 + 0.7 * (_line_width(values["threads"], most) if values["issued"] else 1.2)
+            rise = 1 + 0.7 * (widths.of(values["threads"]) if values["issued"] else 1.2)
             axes.text(points[edge][0][0] + 0.024, points[edge][0][1] + rise / height,
-                      f"{values['threads']} thread{'' if values['threads'] == 1 else 's'}, {at}", fontsize=8, va="bottom",
+                      f"{_threads(values['threads'])}, {at}", fontsize=8, va="bottom",
                       zorder=5)
 
 
+def _joins(graph):
+    """Pairs of a merged warp and the one whose issue slot it shares."""
+    return sorted({(edge[0], ("warp", host)) for edge in graph.edges(keys=True) for host in graph.edges[edge]["joins"]})
+
+
 def _draw_joins(axes, layout, graph, height):
-    """Arcs on the outer side from a merged warp to the one whose issue slot it shares."""
-    pairs = sorted({(edge[0], ("warp", host)) for edge in graph.edges(keys=True) for host in graph.edges[edge]["joins"]})
+    """Arcs on the outer side, unless they are so many that none could be told from another: see _graph_titles."""
+    pairs = _joins(graph)
     if len(pairs) > _ARCS_MAX:
-        axes.text(0.02, 0.0, f"{len(pairs)} pairs of warps share issue slots: more than {_ARCS_MAX}, no arcs", fontsize=8.5,
-                  va="bottom", bbox={"facecolor": "white", "linewidth": 0, "pad": 1.5}, zorder=6)
         return
     for begin, end in pairs:
         (x, y0), (_, y1) = layout.places[begin], layout.places[end]
@@ -517,18 +579,17 @@ def _draw_joins(axes, layout, graph, height):
             "shrinkA": 0, "shrinkB": 0, "connectionstyle": f"arc3,rad={-2 * reach / pixels}"})
 
 
-def _legend(figure, layout, most):
+def _legend(figure, layout, widths):
     handles = [Line2D([], [], color=COLOR[reason], linestyle=DASH[reason], linewidth=3, label=reason)
                for reason in layout.reasons]
     if layout.refused:
-        handles.append(Line2D([], [], color="#666666", linestyle=_REFUSED_DASH, marker="x", label="refused (did not move)"))
+        handles.append(Line2D([], [], color="#666666", linestyle=_REFUSED_DASH, marker="x", label="refused, not moved"))
     if layout.joins:
         handles.append(Line2D([], [], color=COLOR["BRANCH_DIV"], marker="<", markersize=5, linewidth=1,
                               label="shares the issue slot of"))
-    handles.append(Line2D([], [], color="#666666", linewidth=_line_width(most, most),
-                          label=f"{most:,} thread{'' if most == 1 else 's'}"))
+    handles.append(Line2D([], [], color="#666666", linewidth=widths.of(widths.most), label=_threads(widths.most)))
     figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.012, 20 / (figure.get_size_inches()[1] * 100)),
-                  ncol=len(handles), frameon=False, fontsize=9, handlelength=3.2, columnspacing=1.4, borderpad=0)
+                  ncol=len(handles), frameon=False, fontsize=9, handlelength=2.9, columnspacing=1.2, borderpad=0)
 
 
 def _graph_count(graph):
@@ -545,8 +606,11 @@ def _graph_titles(figure, graph, title):
     parts = [f"SM {sm}", _cycles(cycle, cycle + window - 1)]
     if launches:
         parts.append(_listed("launch", "launches", launches))
-    _titles(figure, title or "Reordered threads: from warps to execution units",
-            f"{', '.join(parts)}  |  {_totals(_graph_count(graph)) if launches else 'no decision'}")
+    totals = _totals(_graph_count(graph)) if launches else "no decision"
+    pairs = len(_joins(graph))
+    if pairs > _ARCS_MAX:
+        totals += f"  |  {pairs} pairs share slots (no arcs)"
+    _titles(figure, title or "Reordered threads: from warps to execution units", f"{', '.join(parts)}  |  {totals}")
 
 
 @_styled
@@ -557,11 +621,13 @@ def graph(graph, size=None, title=None):
     size = size or graph_size(graph)
     figure = _figure(size)
     _graph_titles(figure, graph, title)
-    _graph_axes(figure, graph, _Layout(graph), max(edge["threads"] for _, _, edge in graph.edges(data=True)), 58, 56)
-    return figure
+    layout = _Layout(graph)
+    layout.joins = 0 < len(_joins(graph)) <= _ARCS_MAX
+    _graph_axes(figure, graph, layout, _Widths(layout, [graph], size[1] - 114), 58, 56)
+    return _fitted(figure)
 
 
-def _graph_axes(figure, graph, layout, most, above, below):
+def _graph_axes(figure, graph, layout, widths, above, below):
     height = figure.get_size_inches()[1] * 100
     axes = figure.add_axes([0, below / height, 1, 1 - (above + below) / height])
     axes.set(xlim=(0, 1), ylim=(0, 1))
@@ -570,9 +636,9 @@ def _graph_axes(figure, graph, layout, most, above, below):
     busy = {node for edge in graph.edges(keys=True)
             for node in (*edge[:2], *(("warp", host) for host in graph.edges[edge]["joins"]))}
     _draw_nodes(axes, layout, busy, inner)
-    _draw_edges(axes, layout, graph, most, inner)
+    _draw_edges(axes, layout, graph, widths, inner)
     _draw_joins(axes, layout, graph, inner)
-    _legend(figure, layout, most)
+    _legend(figure, layout, widths)
 
 
 # --- animation ------------------------------------------------------------------------------------------------------
@@ -626,8 +692,7 @@ def animation(trace, frames=24, fps=4, size=None, title=None):
         raise SerError(f"too many pixels: {len(spans)} frames of {size[0]}x{size[1]} (expected {_PIXELS_MAX:,} or fewer: "
                        "a smaller --size, or fewer --frames)")
     graphs = [trace.cycle_graph(begin, end - begin, sm) for begin, end in spans]
-    most = max(edge["threads"] for graph in graphs for _, _, edge in graph.edges(data=True))
-    scene = _Scene(whole, trace.heatmap(bins=120), size, title, most)
+    scene = _Scene(whole, graphs, trace.heatmap(bins=120), size, title)
     images = [scene.image(graph) for graph in graphs]
     data = io.BytesIO()
     images[0].save(data, "GIF", save_all=True, append_images=images[1:], duration=1000 // fps, loop=0, optimize=False)
@@ -642,20 +707,24 @@ def _of_sm(trace, sm):
 class _Scene:
     """What all frames of an animation share."""
 
-    def __init__(self, whole, heat, size, title, most):
-        self.layout, self.heat, self.size = _Layout(whole), heat, size
-        self.title, self.most, self.palette = title, most, _palette()
+    def __init__(self, whole, graphs, heat, size, title):
+        self.layout, self.heat, self.size, self.title = _Layout(whole), heat, size, title
+        self.widths = _Widths(self.layout, graphs, size[1] - 194)
+        self.palette = _palette()
 
     def image(self, graph):
         from PIL import Image
         figure = _figure(self.size)
         _graph_titles(figure, graph, self.title)
-        _graph_axes(figure, graph, self.layout, self.most, 58, 136)
+        _graph_axes(figure, graph, self.layout, self.widths, 58, 136)
         height = self.size[1]
-        axes = figure.add_axes([0.09, 64 / height, 0.88, 66 / height])
+        axes = figure.add_axes([0.1, 64 / height, 0.87, 66 / height])
         _reason_strip(axes, self.heat, np.array(self.heat.edges, dtype=float))
         axes.get_legend().remove()
+        axes.set_xlim(self.heat.edges[0], self.heat.edges[-1])
         axes.tick_params(labelbottom=True, labelsize=8)
         axes.xaxis.set_major_formatter(_GROUPED)
-        axes.axvspan(graph.graph["cycle"], graph.graph["cycle"] + graph.graph["window"], facecolor="none", edgecolor=INK, linewidth=1.2)
-        return _image(figure).quantize(palette=self.palette, dither=Image.Dither.NONE)
+        axes.xaxis.set_major_locator(_ticks(self.heat, self.size))
+        begin = graph.graph["cycle"]
+        axes.axvspan(begin, begin + graph.graph["window"], facecolor="none", edgecolor=INK, linewidth=1.2)
+        return _image(_fitted(figure)).quantize(palette=self.palette, dither=Image.Dither.NONE)

@@ -28,6 +28,7 @@ _STORED = ROW.names[:-1]
 _BLOCK_BYTES = 1 << 22
 # What the simulator's reader allows, too (sim/tools/ser_trace_file.cc): a block of a MiB and a row.
 _COMPACT_BLOCK_BYTES = (1 << 20) + ROW.itemsize
+_SHOWN = 60
 _ONES = np.array([bin(n).count("1") for n in range(1 << 16)], dtype=np.uint8)
 
 
@@ -47,7 +48,8 @@ def fault(path, line, what, field="", value=None, expected=""):
     """A SerError in the words of sm89's programs: FILE:LINE: what (field = 'value', expected ...)."""
     details = field
     if value is not None:
-        details += f"{' = ' if details else ''}'{value}'"
+        shown = "".join(letter if letter.isprintable() else "?" for letter in str(value)[:_SHOWN])
+        details += f"{' = ' if details else ''}'{shown}'"
     if expected:
         details += f"{', ' if details else ''}expected {expected}"
     where = f"{path}:{line}" if line else str(path)
@@ -83,7 +85,7 @@ def _check_header(path, line):
     text = line.decode("utf-8", "replace").rstrip("\r\n")
     if text == HEADER and line.endswith(b"\n"):
         return
-    raise fault(path, 1, "not a file of reordering decisions", value=text[:60],
+    raise fault(path, 1, "not a file of reordering decisions", value=text,
                 expected=f"the CSV header {HEADER}, JSON lines, or the compact form, which begins with SM89SER1")
 
 
@@ -105,7 +107,7 @@ def _text_blocks(path, stream, line, parse):
         yield parse(path, whole, line)
         line += whole.count(b"\n")
     if rest:
-        raise fault(path, line, "the file ends inside a line", value=rest[:60].decode("utf-8", "replace"),
+        raise fault(path, line, "the file ends inside a line", value=rest[:_SHOWN].decode("utf-8", "replace"),
                     expected="a line end: the file was cut")
 
 
@@ -181,7 +183,7 @@ def _csv_by_line(path, block, line):
     for number, text in enumerate(block.decode("utf-8", "replace").split("\n")[:-1], line):
         fields = text.split(",")
         if len(fields) != len(COLUMNS):
-            raise fault(path, number, f"a row of {len(fields)} fields", value=text[:60], expected=f"{len(COLUMNS)}: {HEADER}")
+            raise fault(path, number, f"a row of {len(fields)} fields", value=text, expected=f"{len(COLUMNS)}: {HEADER}")
         values = {}
         for field, value in zip(COLUMNS, fields):
             if field in ("reason", "unit"):
@@ -224,7 +226,7 @@ def _json_fast(block):
     lines = block.split(b"\n")[:-1]
     try:
         objects = json.loads(b"[" + b",".join(lines) + b"]")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if len(objects) != len(lines):
         return None
@@ -259,10 +261,10 @@ def _json_by_line(path, block, line):
         try:
             values = json.loads(text)
         except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", "nested too deeply")
-            raise fault(path, number, f"not JSON: {reason}", value=text[:60], expected="an object a line") from None
+            reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", "a number too long")
+            raise fault(path, number, f"not JSON: {reason}", value=text, expected="an object a line") from None
         if not isinstance(values, dict):
-            raise fault(path, number, "not an object", value=text[:60], expected="an object a line")
+            raise fault(path, number, "not an object", value=text, expected="an object a line")
         for field in COLUMNS:
             if field not in values:
                 raise fault(path, number, "a field is missing", field, expected=f"the fields {HEADER}")
@@ -270,7 +272,7 @@ def _json_by_line(path, block, line):
             kind = str if field in ("reason", "unit") else bool if field == "issued" else int
             if type(value) is not kind:
                 names = {str: "a name", bool: "true or false", int: "a whole number"}
-                raise fault(path, number, "of another type", field, json.dumps(value)[:60], names[kind])
+                raise fault(path, number, "of another type", field, json.dumps(value), names[kind])
         for field in values:
             if field not in COLUMNS:
                 raise fault(path, number, "an unknown field", field, expected=f"the fields {HEADER}")

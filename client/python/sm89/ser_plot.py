@@ -1,6 +1,7 @@
 """sm89-ser-plot: pictures of the reordering stage's decisions, a research model (sim/sm/SER.md)."""
 
 import argparse
+import importlib.util
 import json
 import os
 import sys
@@ -58,6 +59,12 @@ def _size(text):
     return int(sides[0]), int(sides[1])
 
 
+def _title(text):
+    if not 1 <= len(text) <= 160 or not text.isprintable():
+        raise argparse.ArgumentTypeError("no title (expected 1 to 160 printable characters)")
+    return text
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(EXIT_BAD_INPUT, f"{self.prog}: error: {message}\nsee {self.prog} --help\n")
@@ -74,7 +81,7 @@ def _parser():
                         "without the totals; none: only the totals are printed")
     parser.add_argument("--format", choices=("png", "svg", "gif"), help="format of FILE (default by its end)")
     parser.add_argument("--size", type=_size, metavar="WxH", help="in pixels (default 1000x640, or by the number of warps)")
-    parser.add_argument("--title", metavar="TEXT", help="instead of the picture's own title")
+    parser.add_argument("--title", type=_title, metavar="TEXT", help="instead of the picture's own title")
     select = parser.add_argument_group("which decisions")
     select.add_argument("--sm", type=_number(0, 65535), metavar="N", help="of one SM (default all; graph, animation: the "
                         "busiest)")
@@ -222,16 +229,22 @@ def _run(line):
         print(f"wrote {line.out}: {line.kind}, {what}")
 
 
+def _missing_packages():
+    """zstandard is not among them: only the compact form needs it, and says so."""
+    return [name for name in ("numpy", "matplotlib", "networkx", "PIL") if importlib.util.find_spec(name) is None]
+
+
 def main(arguments=None):
     """The command: returns the exit code."""
     parser = _parser()
     line = parser.parse_args(arguments)
-    try:
-        from sm89 import ser
-    except ImportError as error:
-        print(f"sm89-ser-plot: error: the Python package {error.name} is missing (Debian: the packages "
-              "that deploy/packages.sh plot prints; elsewhere: pip install client/python)", file=sys.stderr)
+    missing = _missing_packages()
+    if missing:
+        print(f"sm89-ser-plot: error: Python packages are missing: {', '.join(missing)} (Debian: the packages that "
+              f"deploy/packages.sh plot prints; elsewhere: pip install client/python; searched by {sys.executable})",
+              file=sys.stderr)
         return EXIT_BAD_INPUT
+    from sm89 import ser
     try:
         _check(parser, line)
         _run(line)
