@@ -57,6 +57,8 @@ std::optional<WarpView> Sm::View(uint32_t slot, Cycle now) const {
   view.loads = warp.pending_loads;
   view.stores = warp.pending_stores;
   view.events = warp.pending_events;
+  view.memory_queued = lsu_.Queued(view.sub_core, now);
+  view.memory_queue_size = lsu_.queue_size();
   view.at_barrier = warp.at_barrier;
   if (warp.at_barrier) {
     const Barrier& barrier = cta.barriers[warp.barrier];

@@ -62,7 +62,8 @@ struct WarpView {
   Cycle since = 0;       // it began; for a throttle: the warp wants to issue since then
   Cycle until = kNever;  // it ends; kNever: with an event that has no known cycle
   std::array<Counter, kNumDependenceCounters> counters;
-  uint32_t loads = 0, stores = 0, events = 0;  // under way
+  uint32_t loads = 0, stores = 0, events = 0;         // under way
+  uint32_t memory_queued = 0, memory_queue_size = 0;  // instructions, in its sub-core
   bool at_barrier = false;
   uint32_t barrier = 0;
   uint32_t barrier_arrived = 0, barrier_expected = 0;  // warps

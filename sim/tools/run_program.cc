@@ -17,7 +17,9 @@ int ProgramMain(const char* program, int (*command)(const std::vector<std::strin
   const SimCommandIo io{.out = std::cout,
                         .err = std::cerr,
                         .err_is_terminal = isatty(STDERR_FILENO) == 1,
-                        .interrupted = InstallInterruptFlag()};
+                        .interrupted = InstallInterruptFlag(),
+                        .in = &std::cin,
+                        .in_is_terminal = isatty(STDIN_FILENO) == 1};
   try {
     return command(std::vector<std::string>(argv + 1, argv + argc), io);
   } catch (const std::bad_alloc&) {

@@ -175,21 +175,6 @@ absl::Status WriteResults(const RunReport& report, const SimCommandOptions& opti
   return absl::OkStatus();
 }
 
-int ExitCodeOfRun(const RunReport& report) {
-  switch (report.status) {
-    case RunStatus::kComplete:
-      return IsComplete(report) ? kExitOk : kExitPartialTrace;
-    case RunStatus::kCycleLimit:
-      return kExitLimit;
-    case RunStatus::kCancelled:
-      return kExitCancelled;
-    case RunStatus::kRunning:
-    case RunStatus::kDeadlock:
-      return kExitInternal;
-  }
-  return kExitInternal;
-}
-
 void PrintAllFindings(const Emulation& emulation, const absl::Status& status, std::ostream& err) {
   for (const LaunchOutcome& outcome : emulation.outcomes()) {
     PrintFindings("sm89-sim", outcome.result.id, outcome.findings, outcome.num_findings, status, err);
@@ -256,6 +241,21 @@ absl::StatusOr<int> Run(const SimCommandOptions& options, const SimCommandIo& io
 }
 
 }  // namespace
+
+int ExitCodeOfRun(const RunReport& report) {
+  switch (report.status) {
+    case RunStatus::kComplete:
+      return IsComplete(report) ? kExitOk : kExitPartialTrace;
+    case RunStatus::kCycleLimit:
+      return kExitLimit;
+    case RunStatus::kCancelled:
+      return kExitCancelled;
+    case RunStatus::kRunning:
+    case RunStatus::kDeadlock:
+      return kExitInternal;
+  }
+  return kExitInternal;
+}
 
 std::string WithHostTime(std::string text, uint64_t thread_instructions, uint64_t cycles, double seconds) {
   const auto whole = static_cast<uint64_t>(seconds);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "sim/report/run_report.h"
 #include "sim/tools/sim_options.h"
 
 namespace sm89 {
@@ -17,6 +18,8 @@ struct SimCommandIo {
   std::ostream& err;
   bool err_is_terminal = false;
   const std::atomic<bool>* interrupted = nullptr;  // may be null
+  std::istream* in = nullptr;                      // may be null: nothing to read
+  bool in_is_terminal = false;
 };
 
 // Runs the whole command; the value is the exit code (exit_codes.h).
@@ -24,6 +27,8 @@ int SimMain(const std::vector<std::string>& args, const SimCommandIo& io);
 
 // The part after the command line.
 int RunSimCommand(const SimCommandOptions& options, const SimCommandIo& io);
+
+int ExitCodeOfRun(const RunReport& report);
 
 // One simulation without outputs: the JSON report, of an ended or interrupted run.
 absl::StatusOr<std::string> SimulateForReport(const SimCommandOptions& options, const SimCommandIo& io);

@@ -123,7 +123,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> OpenProgram(const SimInput& input, Si
   EmulationOptions emulation_options;
   emulation_options.keep_trace = options.keep_trace;
   emulation_options.emu.max_warp_instructions = input.max_instructions;
-  emulation_options.cancel = io.interrupted;
+  if (options.cancel_execution) emulation_options.cancel = io.interrupted;
   ASSIGN_OR_RETURN(*emulation, Emulation::Create(program, emulation_options));
   run.emulation = *emulation;
   return Simulator::Create(std::move(run));

@@ -22,4 +22,9 @@ const std::atomic<bool>* InstallInterruptFlag() {
   return &g_interrupted;
 }
 
+void RearmInterruptFlag() {
+  g_interrupted.store(false);
+  InstallInterruptFlag();
+}
+
 }  // namespace sm89

@@ -7,5 +7,7 @@ namespace sm89 {
 
 // Installs handlers that only set the flag; a second signal ends the process in the usual way.
 const std::atomic<bool>* InstallInterruptFlag();
+// What was interrupted has stopped and the program goes on: the next signal sets the flag again.
+void RearmInterruptFlag();
 
 }  // namespace sm89

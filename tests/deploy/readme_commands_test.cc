@@ -109,7 +109,7 @@ TEST_F(NewcomerTest, EveryShellBlockOfTheClientsManualWorks) {
 }
 
 TEST_F(NewcomerTest, ExamplesOfThePagesOnTheModelWork) {
-  for (const char* page : {"sim/mem/L2.md", "sim/sm/SER.md"}) {
+  for (const char* page : {"sim/mem/L2.md", "sim/sm/SER.md", "sim/debug/DEBUG.md"}) {
     std::string lines = "export PATH=" SM89_BIN_DIR ":$PATH\n";
     const std::vector<std::string> commands = CommandsOf(page);
     EXPECT_FALSE(commands.empty()) << page;

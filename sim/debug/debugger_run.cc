@@ -1,0 +1,350 @@
+// Breakpoints, watches and what runs the simulation.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "sim/base/counted.h"
+#include "sim/base/fault.h"
+#include "sim/base/status_macros.h"
+#include "sim/base/strings.h"
+#include "sim/debug/debugger.h"
+#include "sim/gpu/gpu.h"
+#include "sim/launch/buffers.h"
+#include "sim/report/text.h"
+
+namespace sm89::debug {
+namespace {
+
+// Cycles between two looks at the interrupt flag.
+constexpr uint64_t kSliceCycles = 65'536;
+constexpr uint64_t kMaxWatchedBytes = uint64_t{1} << 40;
+
+}  // namespace
+
+void Debugger::Attach(std::unique_ptr<Simulator> simulator) {
+  simulator_ = std::move(simulator);
+  finder_.Attach(&simulator_->gpu());
+  if (simulator_->emulation() == nullptr) return;
+  histories_ = std::make_unique<Histories>(*simulator_->emulation(), options_.emu, options_.history_bytes);
+}
+
+bool Debugger::done() const { return gpu().done(); }
+
+Debugger::Text Debugger::AddStop(Stop stop) {
+  std::vector<Stop>& stops = finder_.stops();
+  if (stops.size() >= StopFinder::kMaxStops) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "there are ", stops.size(), " breakpoints and watches, the most there can be; delete some"));
+  }
+  stop.number = next_stop_++;
+  stops.push_back(std::move(stop));
+  std::string text = absl::StrCat(stops.back().Name(), ": ", stops.back().What(), "\n");
+  if (!stops.back().reg) return text;
+  const RegisterWatch& watch = *stops.back().reg;
+  const auto view = ViewOfSelected();
+  const auto behind =
+      std::lower_bound(watch.changes.begin(), watch.changes.end(), view.ok() ? view->issued : kNever);
+  return absl::StrCat(text, "  ", "changed by ", Counted(watch.changes.size(), "instruction"),
+                      " of the warp, ", watch.changes.end() - behind, " of them still to come\n");
+}
+
+Debugger::Text Debugger::AddBreak(Words words, bool temporary) {
+  const std::string name = temporary ? "tbreak" : "break";
+  Stop stop;
+  stop.temporary = temporary;
+  if (words.TakeIf("cycle")) {
+    ASSIGN_OR_RETURN(stop.cycle, words.TakeNumber("cycle", 0, kNever - 1));
+    RETURN_IF_ERROR(words.Finish(name));
+    if (*stop.cycle <= gpu().now()) {
+      return Mistake("cycle", absl::StrCat(*stop.cycle),
+                     absl::StrCat("one behind the present one, ", gpu().now()), "that cycle has passed");
+    }
+  } else {
+    ASSIGN_OR_RETURN(stop.place, TakePlace(&words));
+    RETURN_IF_ERROR(words.Finish(name));
+    if (stop.place.empty()) {
+      return Mistake(name, "",
+                     "'cycle N', or a place as 'kernel 1', 'cta 0,0,0', 'warp 3', 'pc 0x40', 'op LDG'",
+                     "nothing to stop at");
+    }
+  }
+  RETURN_IF_ERROR(CheckPlace(stop.place));
+  return AddStop(std::move(stop));
+}
+
+// A place that no instruction of the selected kernels can have is a mistake.
+absl::Status Debugger::CheckPlace(const Place& place) const {
+  const TraceSource& trace = gpu().trace();
+  const std::vector<KernelInfo>& kernels = trace.info().kernels;
+  if (place.kernel && (*place.kernel >= kernels.size() || !gpu().selected()[*place.kernel])) {
+    return Mistake("kernel", absl::StrCat(*place.kernel + uint64_t{1}),
+                   absl::StrCat("one that is simulated, of ", kernels.size()), "there is no such kernel");
+  }
+  if (place.sm && *place.sm >= gpu().num_sms()) {
+    return Mistake("sm", absl::StrCat(*place.sm), absl::StrCat("up to ", gpu().num_sms() - 1),
+                   "there is no such SM");
+  }
+  bool cta = !place.cta, warp = !place.warp, instruction = !place.of_instruction();
+  for (uint32_t k = 0; k < kernels.size(); ++k) {
+    if (!gpu().selected()[k] || place.kernel.value_or(k) != k) continue;
+    const KernelInfo& info = kernels[k];
+    if (place.cta)
+      cta |= place.cta->x < info.grid.x && place.cta->y < info.grid.y && place.cta->z < info.grid.z;
+    if (place.warp) warp |= *place.warp < (SaturatingVolume(info.block) + kWarpSize - 1) / kWarpSize;
+    if (!place.of_instruction()) continue;
+    const std::span<const StaticInst> code = trace.StaticTable(k);
+    instruction |=
+        std::any_of(code.begin(), code.end(), [&](const StaticInst& inst) { return place.Is(inst); });
+  }
+  if (!cta) return Mistake("cta", place.Text(), "coordinates inside a kernel's grid", "no such CTA");
+  if (!warp)
+    return Mistake("warp", absl::StrCat(*place.warp), "a number below a CTA's warps", "no such warp");
+  if (instruction) return absl::OkStatus();
+  return Mistake("place", place.Text(), "an instruction of a simulated kernel", "no instruction is there");
+}
+
+Debugger::Text Debugger::Break(Words words) { return AddBreak(std::move(words), false); }
+Debugger::Text Debugger::Tbreak(Words words) { return AddBreak(std::move(words), true); }
+
+// "0x7f0000010000", "a", "a+0x40".
+absl::StatusOr<uint64_t> Debugger::GlobalAddress(const std::string& text) const {
+  uint64_t address = 0;
+  if (ParseNumber(text, &address)) return address;
+  const char* const expected = "a number, or a buffer of the launch as NAME or NAME+OFFSET (see 'buffers')";
+  if (simulator_->emulation() == nullptr) return Mistake("address", text, "a number");
+  const size_t plus = text.find('+');
+  const std::string name = text.substr(0, plus);
+  uint64_t offset = 0;
+  if (plus != std::string::npos && !ParseNumber(text.substr(plus + 1), &offset)) {
+    return Mistake("address", text, expected);
+  }
+  uint32_t kernel = 0;
+  if (selected_) {
+    kernel = KernelOf(selected_->run);
+  } else {
+    while (kernel + 1 < gpu().selected().size() && !gpu().selected()[kernel]) ++kernel;
+  }
+  const launch::LaunchSpec& spec = simulator_->emulation()->program().launches.at(kernel);
+  const launch::AddressPlan plan = launch::PlanAddresses(spec);
+  for (size_t i = 0; i < spec.buffers.size(); ++i) {
+    if (spec.buffers[i].name != name) continue;
+    if (offset < plan.buffers[i].size_bytes) return plan.buffers[i].address + offset;
+    return Mistake("address", text, absl::StrCat("an offset below ", plan.buffers[i].size_bytes));
+  }
+  return Mistake("address", text, expected);
+}
+
+absl::StatusOr<Stop> Debugger::WatchMemory(Words* words) {
+  Stop stop;
+  MemoryWatch& watch = stop.memory.emplace();
+  ASSIGN_OR_RETURN(watch.space, ParseSpace(words->Take()));
+  ASSIGN_OR_RETURN(const std::string address, words->TakeFor(Name(watch.space), "an address"));
+  if (watch.space == LaneSpace::kGlobal) {
+    ASSIGN_OR_RETURN(watch.address, GlobalAddress(address));
+  } else if (!ParseNumber(address, &watch.address)) {
+    return Mistake(Name(watch.space), address, "an address, from the begin of that memory");
+  }
+  uint64_t bytes = 0;
+  if (!words->empty() && ParseNumber(words->Peek(), &bytes)) {
+    ASSIGN_OR_RETURN(watch.bytes, words->TakeNumber("bytes", 1, kMaxWatchedBytes));
+  }
+  if (words->TakeIf("read")) {
+    watch.writes = false;
+  } else if (words->TakeIf("write")) {
+    watch.reads = false;
+  }
+  ASSIGN_OR_RETURN(stop.place, TakePlace(words));
+  RETURN_IF_ERROR(words->Finish("watch"));
+  RETURN_IF_ERROR(CheckPlace(stop.place));
+  return stop;
+}
+
+absl::StatusOr<Stop> Debugger::WatchRegister(Words* words) {
+  ASSIGN_OR_RETURN(const RegRange range, ParseRegisters(words->Take()));
+  if (range.count != 1) return Mistake("watch", "a run of registers", "one register");
+  Stop stop;
+  RegisterWatch& watch = stop.reg.emplace();
+  if (words->TakeIf("lane")) {
+    ASSIGN_OR_RETURN(const uint64_t lane, words->TakeNumber("lane", 0, kWarpSize - 1));
+    watch.lane = static_cast<uint32_t>(lane);
+  }
+  RETURN_IF_ERROR(words->Finish("watch"));
+  ASSIGN_OR_RETURN(const WarpId id, Selected());
+  ASSIGN_OR_RETURN(const CtaHistory* const history, HistoryOf(id.run, id.cta));
+  if (range.file == RegFile::kGeneral && range.first >= history->num_registers()) {
+    return Mistake("register", absl::StrCat("R", range.first),
+                   absl::StrCat("below R", history->num_registers()), "the kernel does not use it");
+  }
+  watch.file = range.file;
+  watch.index = range.first;
+  watch.run = id.run;
+  watch.cta = id.cta;
+  watch.warp = id.warp;
+  watch.changes = history->Changes(id.warp, watch.file, watch.index,
+                                   watch.lane ? LaneMask{1} << *watch.lane : ~LaneMask{0});
+  return stop;
+}
+
+Debugger::Text Debugger::Watch(Words words) {
+  if (words.empty()) {
+    return Mistake("watch", "", "a register as R4, or global, shared or local with an address",
+                   "nothing to watch");
+  }
+  const bool memory = ParseSpace(words.Peek()).ok();
+  ASSIGN_OR_RETURN(Stop stop, memory ? WatchMemory(&words) : WatchRegister(&words));
+  return AddStop(std::move(stop));
+}
+
+Debugger::Text Debugger::Delete(Words words) {
+  std::vector<Stop>& stops = finder_.stops();
+  if (words.TakeIf("all")) {
+    RETURN_IF_ERROR(words.Finish("delete"));
+    stops.clear();
+    return "";
+  }
+  ASSIGN_OR_RETURN(const uint64_t number, words.TakeNumber("delete", 1, UINT32_MAX));
+  RETURN_IF_ERROR(words.Finish("delete"));
+  if (std::erase_if(stops, [&](const Stop& s) { return s.number == number; }) != 0) return "";
+  return Mistake("delete", absl::StrCat(number), "a number that 'stops' shows", "there is no such stop");
+}
+
+Debugger::Text Debugger::Stops(Words words) {
+  RETURN_IF_ERROR(words.Finish("stops"));
+  std::string text;
+  for (const Stop& stop : finder_.stops()) {
+    absl::StrAppend(&text, stop.Name(), ": ", stop.What(), ", ", Counted(stop.hits, "hit"), "\n");
+  }
+  return text.empty() ? "no breakpoints or watches\n" : text;
+}
+
+absl::Status Debugger::CheckCanRun() const {
+  if (!failed_.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the simulation has failed and cannot go on: ", failed_.message()));
+  }
+  if (!gpu().done()) return absl::OkStatus();
+  return absl::FailedPreconditionError("the simulation has ended");
+}
+
+Cycle Debugger::NextCycleBreak() const {
+  Cycle next = kNever;
+  for (const Stop& stop : finder_.stops()) {
+    if (stop.cycle && *stop.cycle > gpu().now()) next = std::min(next, *stop.cycle);
+  }
+  return next;
+}
+
+absl::Status Debugger::RunTo(Cycle until) {
+  run_from_ = gpu().now();
+  until = std::min(until, NextCycleBreak());
+  while (!gpu().done() && !finder_.stopped() && gpu().now() < until) {
+    if (options_.interrupted != nullptr && options_.interrupted->load()) {
+      return absl::CancelledError(absl::StrCat("interrupted in cycle ", gpu().now()));
+    }
+    const uint64_t cycles = std::min<uint64_t>(until - gpu().now(), kSliceCycles);
+    failed_ = simulator_->Advance(cycles).status();
+    RETURN_IF_ERROR(failed_);
+  }
+  return absl::OkStatus();
+}
+
+std::string Debugger::DescribeEnd() const {
+  const RunReport report = simulator_->Report();
+  return absl::StrCat("the simulation has ended (", StatusText(report),
+                      "): ", Counted(report.total_cycles, "cycle"), ", ",
+                      Counted(report.totals.sm.warp_instructions, "warp instruction"), "\n");
+}
+
+std::string Debugger::DescribeHits() {
+  std::string text;
+  std::string last;
+  for (const StopFinder::Hit& hit : finder_.hits()) {
+    if (hit.what != last) absl::StrAppend(&text, hit.what, "\n");
+    last = hit.what;
+    absl::StrAppend(&text, "  ", IssueText(hit.issue), "\n");
+    for (const Stop& stop : finder_.stops()) {
+      if (stop.number == hit.stop && stop.reg) text += ChangeText(*stop.reg, hit.issue.number);
+    }
+  }
+  if (finder_.num_hits() > finder_.hits().size()) {
+    absl::StrAppend(&text, "and ", finder_.num_hits() - finder_.hits().size(), " more in this cycle\n");
+  }
+  return text;
+}
+
+std::string Debugger::DescribeStop() {
+  std::string text;
+  for (const KeptIssue& issue : finder_.issues()) absl::StrAppend(&text, "  ", IssueText(issue), "\n");
+  if (finder_.num_issues() > finder_.issues().size()) {
+    absl::StrAppend(&text, "  and ", finder_.num_issues() - finder_.issues().size(), " more\n");
+  }
+  if (finder_.num_elsewhere() != 0) {
+    absl::StrAppend(&text, "  ", Counted(finder_.num_elsewhere(), "instruction"), " in other SMs\n");
+  }
+  text += DescribeHits();
+  for (Stop& stop : finder_.stops()) {
+    if (!stop.cycle || *stop.cycle > gpu().now() || *stop.cycle <= run_from_) continue;
+    ++stop.hits;
+    absl::StrAppend(&text, stop.Name(), ": cycle ", gpu().now());
+    if (gpu().now() > *stop.cycle) absl::StrAppend(&text, ", the first one behind idle time");
+    text += "\n";
+  }
+  if (!finder_.hits().empty()) {
+    selected_ = finder_.hits().front().issue.id;
+  } else if (finder_.stepped()) {
+    absl::StrAppend(&text, "  ", IssueText(*finder_.stepped()), "\n");
+    selected_ = finder_.stepped()->id;
+  }
+  if (finder_.step_ended()) {
+    const KeptIssue* const last = finder_.LastIssue(selected_->sm, selected_->slot);
+    if (last != nullptr && last->id == *selected_) absl::StrAppend(&text, "  ", IssueText(*last), "\n");
+    absl::StrAppend(&text, WarpText(*selected_), " has ended\n");
+  }
+  std::erase_if(finder_.stops(), [](const Stop& s) { return s.temporary && s.hits != 0; });
+  if (gpu().done()) text += DescribeEnd();
+  return text;
+}
+
+Debugger::Text Debugger::Continue(Words words) {
+  RETURN_IF_ERROR(words.Finish("continue"));
+  RETURN_IF_ERROR(CheckCanRun());
+  finder_.Begin();
+  RETURN_IF_ERROR(RunTo(kNever));
+  return DescribeStop();
+}
+
+Debugger::Text Debugger::Cycles(Words words) {
+  uint64_t count = 1;
+  if (!words.empty()) {
+    ASSIGN_OR_RETURN(count, words.TakeNumber("cycle", 1, kNever / 2));
+  }
+  RETURN_IF_ERROR(words.Finish("cycle"));
+  RETURN_IF_ERROR(CheckCanRun());
+  finder_.Begin();
+  finder_.ShowIssues(selected_ ? std::optional(selected_->sm) : std::nullopt);
+  const Cycle until = gpu().now() + count;
+  RETURN_IF_ERROR(RunTo(until));
+  std::string text = DescribeStop();
+  if (gpu().done()) return text;
+  return absl::StrCat(text, "cycle ", gpu().now(),
+                      gpu().now() > until ? ", the first one behind idle time\n" : "\n");
+}
+
+Debugger::Text Debugger::Step(Words words) {
+  uint64_t count = 1;
+  if (!words.empty()) {
+    ASSIGN_OR_RETURN(count, words.TakeNumber("step", 1, kNever - 1));
+  }
+  RETURN_IF_ERROR(words.Finish("step"));
+  RETURN_IF_ERROR(CheckCanRun());
+  if (selected_ && !ViewOfSelected().ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(WarpText(*selected_), " has ended; select another one with 'warp'"));
+  }
+  finder_.BeginStep(selected_, count);
+  RETURN_IF_ERROR(RunTo(kNever));
+  return DescribeStop();
+}
+
+}  // namespace sm89::debug

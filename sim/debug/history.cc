@@ -1,0 +1,179 @@
+#include "sim/debug/history.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sim/base/assert.h"
+#include "sim/base/status_macros.h"
+
+namespace sm89::debug {
+namespace {
+
+constexpr uint32_t kUniforms = 63;
+constexpr uint32_t kPredicates = 7;
+
+// Keeps the registers of one CTA of those that run.
+class HistorySink : public emu::TraceSink {
+ public:
+  HistorySink(const emu::Emulator& emulator, uint64_t cta, uint64_t max_bytes, CtaHistory* history)
+      : emulator_(emulator), cta_(cta), max_bytes_(max_bytes), history_(*history) {}
+
+  void BeginCta(uint64_t cta) override { wanted_ = cta == cta_; }
+  void Record(uint32_t warp, uint32_t, LaneMask, std::span<const uint64_t>) override {
+    if (wanted_ && status().ok()) history_.Note(warp, emulator_.registers(warp));
+  }
+  void EndCta(uint64_t) override {}
+  absl::Status status() const override {
+    if (history_.bytes() <= max_bytes_) return absl::OkStatus();
+    return absl::ResourceExhaustedError(absl::StrCat("the registers of CTA number ", cta_,
+                                                     " behind each of its ", "instructions take more than ",
+                                                     max_bytes_ >> 20, " MiB, the limit (--history-mib)"));
+  }
+
+ private:
+  const emu::Emulator& emulator_;
+  const uint64_t cta_;
+  const uint64_t max_bytes_;
+  CtaHistory& history_;
+  bool wanted_ = false;
+};
+
+}  // namespace
+
+// General registers lane by lane, then uniform ones, predicates (a bit a lane), uniform predicates.
+CtaHistory::Place CtaHistory::PlaceOf(RegFile file, uint32_t index) const {
+  const uint32_t general = num_registers_ * kWarpSize;
+  switch (file) {
+    case RegFile::kGeneral:
+      return {index * kWarpSize, kWarpSize};
+    case RegFile::kUniform:
+      return {general + index, 1};
+    case RegFile::kPredicate:
+      return {general + kUniforms + index, 1};
+    case RegFile::kUniformPredicate:
+      return {general + kUniforms + kPredicates + index, 1};
+  }
+  return {};
+}
+
+uint32_t CtaHistory::NumWords() const { return num_registers_ * kWarpSize + kUniforms + 2 * kPredicates; }
+
+void CtaHistory::Keep(Warp* warp, const Place& place, const uint32_t* now) {
+  uint32_t* const last = warp->last.data() + place.first;
+  if (std::memcmp(last, now, place.words * sizeof(uint32_t)) == 0) return;
+  std::copy(now, now + place.words, last);
+  warp->changes.push_back({place.first, warp->values.size()});
+  warp->values.insert(warp->values.end(), now, now + place.words);
+  bytes_ += sizeof(Change) + place.words * sizeof(uint32_t);
+}
+
+void CtaHistory::Note(uint32_t warp_index, const emu::RegisterView& registers) {
+  if (warp_index >= warps_.size()) warps_.resize(warp_index + 1);
+  Warp& warp = warps_[warp_index];
+  if (warp.last.empty()) warp.last.assign(NumWords(), 0);
+  for (uint32_t r = 0; r < num_registers_; ++r) {
+    Keep(&warp, PlaceOf(RegFile::kGeneral, r), registers.general.data() + size_t{r} * kWarpSize);
+  }
+  for (uint32_t r = 0; r < kUniforms; ++r) {
+    Keep(&warp, PlaceOf(RegFile::kUniform, r), &registers.uniform[r]);
+  }
+  for (uint32_t p = 0; p < kPredicates; ++p) {
+    Keep(&warp, PlaceOf(RegFile::kPredicate, p), &registers.predicates[p]);
+    const uint32_t uniform = registers.uniform_predicates[p] ? 1 : 0;
+    Keep(&warp, PlaceOf(RegFile::kUniformPredicate, p), &uniform);
+  }
+  warp.ends.push_back(warp.changes.size());
+  bytes_ += sizeof(uint64_t);
+}
+
+RegisterValue CtaHistory::ValueOf(RegFile file, const uint32_t* words) {
+  RegisterValue value;
+  if (file == RegFile::kPredicate) {
+    for (int lane = 0; lane < kWarpSize; ++lane) value.lanes[lane] = *words >> lane & 1;
+  } else {
+    std::copy(words, words + (file == RegFile::kGeneral ? kWarpSize : 1), value.lanes.begin());
+  }
+  return value;
+}
+
+RegisterValue CtaHistory::At(uint32_t warp_index, uint64_t instructions, RegFile file, uint32_t index) const {
+  if (warp_index >= warps_.size() || instructions == 0) return {};
+  const Warp& warp = warps_[warp_index];
+  SM89_ASSERT(instructions <= warp.ends.size(), "more instructions than the warp executes");
+  const uint32_t first = PlaceOf(file, index).first;
+  for (uint64_t change = warp.ends[instructions - 1]; change != 0; --change) {
+    const Change& c = warp.changes[change - 1];
+    if (c.first == first) return ValueOf(file, warp.values.data() + c.value);
+  }
+  return {};
+}
+
+std::vector<uint64_t> CtaHistory::Changes(uint32_t warp_index, RegFile file, uint32_t index,
+                                          LaneMask lanes) const {
+  std::vector<uint64_t> numbers;
+  if (warp_index >= warps_.size()) return numbers;
+  const Warp& warp = warps_[warp_index];
+  const uint32_t first = PlaceOf(file, index).first;
+  RegisterValue before;
+  uint64_t change = 0;
+  for (uint64_t number = 0; number < warp.ends.size(); ++number) {
+    for (; change < warp.ends[number]; ++change) {
+      if (warp.changes[change].first != first) continue;
+      const RegisterValue now = ValueOf(file, warp.values.data() + warp.changes[change].value);
+      bool other = false;
+      for (int lane = 0; lane < kWarpSize; ++lane) {
+        const bool looked_at = IsUniform(file) || (lanes >> lane & 1) != 0;
+        other = other || (looked_at && now.lanes[lane] != before.lanes[lane]);
+      }
+      if (other) numbers.push_back(number);
+      before = now;
+    }
+  }
+  return numbers;
+}
+
+absl::StatusOr<const CtaHistory*> Histories::Of(uint32_t launch, uint64_t cta) {
+  const auto known = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& e) { return e.launch == launch && e.cta == cta; });
+  if (known != entries_.end()) {
+    entries_.splice(entries_.begin(), entries_, known);
+    return entries_.front().history.get();
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<CtaHistory> history, Record(launch, cta));
+  entries_.push_front({launch, cta, std::move(history)});
+  uint64_t bytes = 0;
+  const auto excess = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
+    bytes += e.history->bytes();
+    return bytes > max_bytes_;
+  });
+  entries_.erase(excess, entries_.end());
+  return entries_.front().history.get();
+}
+
+absl::StatusOr<std::unique_ptr<CtaHistory>> Histories::Record(uint32_t launch, uint64_t cta) {
+  const LoadedProgram& program = emulation_.program();
+  const launch::LaunchSpec& spec = program.launches.at(launch);
+  if (emulator_ == nullptr || launch_ != launch || next_cta_ > cta || spec.cooperative) {
+    emulator_.reset();  // before the next one takes memory
+    ASSIGN_OR_RETURN(emulator_, emu::Emulator::Create(*program.modules.at(launch), spec, options_));
+    launch_ = launch;
+    next_cta_ = 0;
+  }
+  auto history = std::make_unique<CtaHistory>(emulator_->num_registers());
+  HistorySink sink(*emulator_, cta, max_bytes_, history.get());
+  absl::Status status;
+  if (spec.cooperative) {
+    status = emulator_->RunAll(&sink);
+  } else {
+    while (status.ok() && next_cta_ < cta) status = emulator_->RunCta(next_cta_++, nullptr);
+    if (status.ok()) status = emulator_->RunCta(next_cta_++, &sink);
+  }
+  status.Update(sink.status());
+  if (!status.ok() || spec.cooperative) emulator_.reset();
+  RETURN_IF_ERROR(status);
+  return history;
+}
+
+}  // namespace sm89::debug

@@ -1,0 +1,115 @@
+#include "sim/debug/stop_finder.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace sm89::debug {
+namespace {
+
+void Keep(const IssuedInst& issued, KeptIssue* kept) {
+  kept->id = {issued.kernel, issued.cta, issued.warp, issued.sm, issued.slot};
+  kept->cycle = issued.cycle;
+  kept->number = issued.number;
+  kept->sub_core = issued.sub_core;
+  kept->rides = issued.rides;
+  kept->inst = *issued.inst;
+  kept->inst.shape = nullptr;
+  if (issued.inst->shape != nullptr) {
+    kept->shape = *issued.inst->shape;
+  } else {
+    kept->shape.mask = 0;
+  }
+}
+
+KeptIssue KeptOf(const IssuedInst& issued) {
+  KeptIssue kept;
+  Keep(issued, &kept);
+  return kept;
+}
+
+}  // namespace
+
+DynInst KeptIssue::Access() const {
+  DynInst access = inst;
+  access.shape = shape.mask == 0 ? nullptr : &shape;
+  return access;
+}
+
+void StopFinder::BeginStep(std::optional<WarpId> warp, uint64_t count) {
+  step_warp_ = warp;
+  steps_left_ = count;
+  stepped_.reset();
+  step_ended_ = stopped_ = show_issues_ = false;
+  hits_.clear();
+  issues_.clear();
+  num_hits_ = num_issues_ = num_elsewhere_ = 0;
+}
+
+const KeptIssue* StopFinder::LastIssue(uint32_t sm, uint32_t slot) const {
+  if (sm >= last_.size() || slot >= last_[sm].size()) return nullptr;
+  const KeptIssue& kept = last_[sm][slot];
+  return kept.cycle == kNever ? nullptr : &kept;
+}
+
+void StopFinder::AddHit(Stop* stop, std::string what, const IssuedInst& issued) {
+  stopped_ = true;
+  ++stop->hits;
+  ++num_hits_;
+  if (hits_.size() < kMaxShown) hits_.push_back({stop->number, std::move(what), KeptOf(issued)});
+}
+
+void StopFinder::CheckStops(const Issue& issue) {
+  for (Stop& stop : stops_) {
+    if (stop.memory.has_value()) {
+      const LaneMask lanes = stop.place.Holds(issue) ? stop.memory->Touches(issue) : 0;
+      if (lanes == 0) continue;
+      AddHit(&stop, absl::StrCat(stop.Name(), ": ", stop.memory->Text(), ", lanes ", HexText(lanes, 8)),
+             issue.what);
+    } else if (stop.Hits(issue)) {
+      AddHit(&stop, absl::StrCat(stop.Name(), ": ", stop.What()), issue.what);
+    }
+  }
+}
+
+bool StopFinder::Steps(const IssuedInst& issued) const {
+  if (steps_left_ == 0) return false;
+  if (!step_warp_) return true;
+  return WarpId{issued.kernel, issued.cta, issued.warp, issued.sm, issued.slot} == *step_warp_;
+}
+
+void StopFinder::Issued(const IssuedInst& issued) {
+  if (last_.size() <= issued.sm) last_.resize(issued.sm + 1);
+  std::vector<KeptIssue>& slots = last_[issued.sm];
+  if (slots.size() <= issued.slot) slots.resize(issued.slot + 1);
+  Keep(issued, &slots[issued.slot]);
+  if (show_issues_) {
+    if (show_sm_.value_or(issued.sm) != issued.sm) {
+      ++num_elsewhere_;
+    } else if (num_issues_++ < kMaxShown) {
+      issues_.push_back(KeptOf(issued));
+    }
+  }
+  if (!stops_.empty()) {
+    const uint32_t kernel = gpu_->runs()[issued.kernel]->trace_kernel;
+    CheckStops({issued, kernel, gpu_->trace().StaticTable(kernel)[issued.inst->static_id]});
+  }
+  if (Steps(issued) && --steps_left_ == 0) {
+    stepped_ = KeptOf(issued);
+    stopped_ = true;
+  }
+}
+
+bool StopFinder::StepWarpGone() const {
+  if (steps_left_ == 0 || !step_warp_) return false;
+  const auto view = gpu_->sm(step_warp_->sm).View(step_warp_->slot, gpu_->now());
+  return !view || view->kernel != step_warp_->run || view->warp != step_warp_->warp ||
+         view->cta != step_warp_->cta;
+}
+
+bool StopFinder::PauseAfter(Cycle) {
+  if (StepWarpGone()) step_ended_ = stopped_ = true;
+  return stopped_;
+}
+
+}  // namespace sm89::debug

@@ -1,0 +1,254 @@
+#include "sim/tools/debug_command.h"
+
+#include <fstream>
+#include <istream>
+#include <memory>
+#include <ostream>
+#include <sstream>
+#include <utility>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "sim/base/fault.h"
+#include "sim/base/version.h"
+#include "sim/debug/debugger.h"
+#include "sim/tools/exit_codes.h"
+#include "sim/tools/findings_text.h"
+#include "sim/tools/sim_errors.h"
+#include "sim/tools/sim_input.h"
+#include "sim/tools/sim_interrupt.h"
+#include "sim/tools/sim_output.h"
+
+namespace sm89 {
+namespace {
+
+using debug::Debugger;
+
+constexpr char kProgram[] = "sm89-debug";
+constexpr char kPrompt[] = "(sm89) ";
+constexpr char kDescription[] =
+    "Steps a simulation of a trace, or of machine code that it executes itself: breakpoints, watches, "
+    "warps,\n"
+    "registers, queues, bank conflicts (sim/debug/DEBUG.md). The results are those of sm89-sim.";
+constexpr char kFooter[] =
+    "Commands come from --command, --script, or standard input; 'help' lists them. At a terminal an empty "
+    "line\n"
+    "repeats the last one and Ctrl-C stops what runs; anywhere else the first mistake ends the program.\n"
+    "\n"
+    "Exit codes:\n"
+    "  0  done, whether or not the simulation has ended\n"
+    "  2  wrong usage, unreadable or refused input, a command that is wrong or makes no sense there\n"
+    "  3  a limit was reached: --max-cycles, --history-mib, a bound on the input\n"
+    "  4  internal error, or a simulation in which nothing moved any more\n"
+    "  5  interrupted\n"
+    "  6  ran to the end of a partial trace (--allow-partial)\n";
+constexpr uint64_t kMaxHistoryMib = uint64_t{1} << 20;
+
+struct DebugOptions {
+  SimInput input;
+  std::vector<std::string> commands;
+  std::string script;  // "-": standard input; empty: none
+  std::string json;    // full report when the program ends; "-": standard output; empty: none
+  uint64_t history_mib = 1024;
+};
+
+// One line after the other, and what to call it in a message.
+class LineSource {
+ public:
+  virtual ~LineSource() = default;
+  virtual bool Next(std::string* line) = 0;
+  virtual std::string Where() const = 0;
+};
+
+class CommandLines final : public LineSource {
+ public:
+  explicit CommandLines(const std::vector<std::string>& lines) : lines_(lines) {}
+  bool Next(std::string* line) override {
+    if (at_ == lines_.size()) return false;
+    *line = lines_[at_++];
+    return true;
+  }
+  std::string Where() const override { return absl::StrCat("--command ", at_); }
+
+ private:
+  const std::vector<std::string>& lines_;
+  size_t at_ = 0;
+};
+
+class StreamLines final : public LineSource {
+ public:
+  StreamLines(std::istream& in, std::string name) : in_(in), name_(std::move(name)) {}
+  // A line of any length is read, one longer than a command may be is cut behind that: it is refused.
+  bool Next(std::string* line) override {
+    line->clear();
+    ++number_;
+    bool any = false;
+    for (int c = in_.get(); c != std::istream::traits_type::eof(); c = in_.get()) {
+      any = true;
+      if (c == '\n') return true;
+      if (line->size() <= Debugger::kMaxLineBytes) line->push_back(static_cast<char>(c));
+    }
+    return any;
+  }
+  std::string Where() const override { return absl::StrCat(name_, ":", number_); }
+
+ private:
+  std::istream& in_;
+  const std::string name_;
+  uint64_t number_ = 0;
+};
+
+// Lines of a script, as a transcript: prompt, command, answer. The exit code of the first mistake, or 0.
+int RunScript(LineSource* source, Debugger* debugger, const SimCommandIo& io) {
+  for (std::string line; !debugger->quit() && source->Next(&line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    io.out << kPrompt << line << "\n";
+    const absl::StatusOr<std::string> text = debugger->Execute(line);
+    if (text.ok()) {
+      io.out << *text << std::flush;
+      continue;
+    }
+    io.out << std::flush;
+    PrintError(absl::StrCat(kProgram, ": ", source->Where()), text.status(), io.err);
+    return ExitCodeOf(text.status());
+  }
+  return kExitOk;
+}
+
+// A mistake ends nothing; an empty line repeats the last command.
+void RunTerminal(LineSource* source, Debugger* debugger, const SimCommandIo& io) {
+  std::string last;
+  io.out << debugger->Greeting();
+  while (!debugger->quit()) {
+    io.out << kPrompt << std::flush;
+    std::string line;
+    if (!source->Next(&line)) {
+      io.out << "\n";
+      return;
+    }
+    if (line.empty()) line = last;
+    last = line;
+    if (io.interrupted != nullptr && io.interrupted->load()) RearmInterruptFlag();
+    const absl::StatusOr<std::string> text = debugger->Execute(line);
+    if (text.ok()) {
+      io.out << *text;
+    } else {
+      io.out << std::flush;
+      PrintError(kProgram, text.status(), io.err);
+    }
+  }
+}
+
+bool ReadsTerminal(const DebugOptions& options, const SimCommandIo& io) {
+  return io.in_is_terminal && options.script.empty() && options.commands.empty();
+}
+
+absl::StatusOr<int> RunCommands(const DebugOptions& options, Debugger* debugger, const SimCommandIo& io) {
+  int code = kExitOk;
+  if (!options.commands.empty()) {
+    CommandLines lines(options.commands);
+    code = RunScript(&lines, debugger, io);
+  }
+  const bool from_input = options.script == "-" || (options.script.empty() && options.commands.empty());
+  if (code != kExitOk || debugger->quit()) return code;
+  if (!options.script.empty() && !from_input) {
+    std::ifstream file(options.script, std::ios::binary);
+    if (!file) return absl::NotFoundError(absl::StrCat(options.script, ": cannot be read"));
+    StreamLines lines(file, options.script);
+    return RunScript(&lines, debugger, io);
+  }
+  if (!from_input || io.in == nullptr) return code;
+  StreamLines lines(*io.in, "standard input");
+  if (!ReadsTerminal(options, io)) return RunScript(&lines, debugger, io);
+  RunTerminal(&lines, debugger, io);
+  return code;
+}
+
+void PrintEmulationFindings(const Emulation* emulation, const absl::Status& status, std::ostream& err) {
+  if (emulation == nullptr) return;
+  for (const LaunchOutcome& outcome : emulation->outcomes()) {
+    PrintFindings(kProgram, outcome.result.id, outcome.findings, outcome.num_findings, status, err);
+  }
+}
+
+absl::StatusOr<int> Run(const DebugOptions& options, const SimCommandIo& io) {
+  ASSIGN_OR_RETURN(Config config,
+                   LoadConfig(options.input.config, options.input.overrides, options.input.config_options));
+  PrintConfigWarnings(kProgram, config, io.err);
+  std::unique_ptr<ResultOutput> json;
+  if (!options.json.empty()) {
+    ASSIGN_OR_RETURN(json, ResultOutput::Open(options.json, io.out));
+  }
+  debug::DebuggerOptions debugger_options;
+  debugger_options.history_bytes = options.history_mib << 20;
+  debugger_options.emu.max_warp_instructions = options.input.max_instructions;
+  debugger_options.emu.cancel = io.interrupted;
+  debugger_options.interrupted = io.interrupted;
+  Debugger debugger(debugger_options);
+  SimulatorOptions run;
+  run.config = std::move(config);
+  run.observer = debugger.observer();
+  OpenInputOptions open;
+  open.program_name = kProgram;
+  // At a terminal Ctrl-C is there to look around and go on.
+  open.cancel_execution = !ReadsTerminal(options, io);
+  std::shared_ptr<Emulation> emulation;
+  ASSIGN_OR_RETURN(std::unique_ptr<Simulator> simulator,
+                   OpenInput(options.input, std::move(run), open, io, &emulation));
+  debugger.Attach(std::move(simulator));
+  ASSIGN_OR_RETURN(const int code, RunCommands(options, &debugger, io));
+  PrintEmulationFindings(debugger.simulator().emulation(), absl::OkStatus(), io.err);
+  const RunReport report = debugger.simulator().Report();
+  if (json != nullptr) RETURN_IF_ERROR(json->Commit(ReportToJson(report)));
+  return code == kExitOk && debugger.done() ? ExitCodeOfRun(report) : code;
+}
+
+absl::Status Finish(const std::string& history, SimInputFlags* input, DebugOptions* options) {
+  RETURN_IF_ERROR(input->Finish());
+  RETURN_IF_ERROR(CheckInput(options->input));
+  if (history.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(options->history_mib, ReadWholeNumber("--history-mib", history, 1, kMaxHistoryMib));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int DebugMain(const std::vector<std::string>& args, const SimCommandIo& io) {
+  DebugOptions options;
+  bool version = false;
+  std::string history;
+  CLI::App app(kDescription, kProgram);
+  app.add_flag("--version", version, "product and model version");
+  SimInputFlags input(&app, &options.input);
+  app.add_option("-c,--command", options.commands, "run this command first; may be repeated")
+      ->type_name("COMMAND")
+      ->allow_extra_args(false);
+  app.add_option("--script", options.script, "run the commands of a file, a line each; '-' is standard input")
+      ->type_name("FILE");
+  app.add_option("--json", options.json, "write the full report, as sm89-sim does, when the program ends")
+      ->type_name("FILE");
+  app.add_option("--history-mib", history, "memory for the register values of CTAs (default 1024)")
+      ->type_name("N");
+  app.footer(kFooter);
+  try {
+    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));  // the library wants the last one first
+  } catch (const CLI::CallForHelp&) {
+    io.out << app.help();
+    return kExitOk;
+  } catch (const CLI::ParseError& error) {
+    io.err << kProgram << ": error: " << error.what() << RepeatHint(app, args) << "\nsee " << kProgram
+           << " --help\n";
+    return kExitBadInput;
+  }
+  if (version) {
+    io.out << kProgram << " " << kProductVersion << ", model " << kModelVersion << "\n";
+    return kExitOk;
+  }
+  const absl::Status status = Finish(history, &input, &options);
+  const absl::StatusOr<int> code = status.ok() ? Run(options, io) : status;
+  if (code.ok()) return *code;
+  PrintError(kProgram, code.status(), io.err);
+  return ExitCodeOf(code.status());
+}
+
+}  // namespace sm89

@@ -1,0 +1,314 @@
+// Scripts of commands on small hand-written traces, with everything that they say.
+#include <gtest/gtest.h>
+
+#include "tests/unit/sim_debug/debug_run.h"
+
+namespace sm89 {
+namespace {
+
+using testing::Answer;
+using testing::Debug;
+using testing::KernelScript;
+using testing::Times;
+using testing::TraceArgs;
+using testing::Transcript;
+using testing::WarpScript;
+using testing::WriteTrace;
+
+constexpr uint64_t kGlobal = 0x7f0000000000;
+
+// Two CTAs of two warps:
+//   0x00 IADD3   0x10 LDS, stride of 8 bytes: 2 passes   0x20 BAR.SYNC
+//   0x30 LDG.E   0x40 IADD3 of its result   0x50 STG.E   0x60 EXIT
+// Warp 1 has a long computation in front of the barrier and runs half of its lanes.
+std::string Pairs() {
+  KernelScript kernel;
+  kernel.info.name = "pairs";
+  kernel.info.grid = {2, 1, 1};
+  kernel.info.block = {64, 1, 1};
+  kernel.warp = [](uint32_t c, uint32_t w) {
+    WarpScript s;
+    const LaneMask mask = w == 0 ? ~LaneMask{0} : LaneMask{0xffff};
+    s.Op("IADD3", {4}, {4, 5, 6}, mask);
+    if (w == 0) {
+      s.Mem("LDS", {8}, {4}, 0x100, 8, mask);
+    } else {
+      s.At(0x100).Op("MUFU.RCP", {9}, {4}, mask).Op("FADD", {9}, {9, 9}, mask).At(0x20);
+    }
+    s.Op("BAR.SYNC", {}, {}, mask).Mem("LDG.E", {10}, {2}, kGlobal + 0x1000 * c + 0x100 * w, 4, mask);
+    s.Op("IADD3", {11}, {10, 10, 10}, mask).Mem("STG.E", {}, {2, 11}, kGlobal + 0x8000, 4, mask);
+    return s.Op("EXIT", {}, {}, mask);
+  };
+  return WriteTrace({kernel});
+}
+
+std::vector<std::string> PairsArgs() {
+  static const std::string path = Pairs();
+  return TraceArgs(path);
+}
+
+TEST(DebuggerTest, BreaksAtAPcAndShowsWhatIssued) {
+  EXPECT_EQ(Transcript(PairsArgs(), "break pc 0x10\ncontinue\nstops\n"),
+            "(sm89) break pc 0x10\n"
+            "breakpoint 1: pc 0x0010\n"
+            "(sm89) continue\n"
+            "breakpoint 1: pc 0x0010\n"
+            "  cycle 7: kernel 1 CTA (0,0,0) warp 0 issues 0x0010 LDS R8 <- R4 for lanes 0xffffffff (SM 0 "
+            "sub-core 0)\n"
+            "  cycle 7: kernel 1 CTA (1,0,0) warp 0 issues 0x0010 LDS R8 <- R4 for lanes 0xffffffff (SM 1 "
+            "sub-core 0)\n"
+            "(sm89) stops\n"
+            "breakpoint 1: pc 0x0010, 2 hits\n");
+}
+
+// Where each kind of place stops: how often, and whether it then goes on to the end.
+TEST(DebuggerTest, PlacesStopAsOftenAsTheirHelpSays) {
+  const auto stops = [](const std::string& place) {
+    std::string script = "break " + place + "\n";
+    for (int i = 0; i < 12; ++i) script += "continue\n";
+    const auto outcome = Debug(PairsArgs(), script);
+    EXPECT_EQ(outcome.code, 2) << "the last ones find an ended simulation";
+    EXPECT_EQ(Times(outcome.out, "the simulation has ended (complete)"), 1u) << outcome.out;
+    return Times(outcome.out, " issues ");
+  };
+  EXPECT_EQ(stops("kernel 1"), 1u) << "its first instruction";
+  EXPECT_EQ(stops("cta 1"), 1u) << "the CTA's first instruction";
+  EXPECT_EQ(stops("cta 1 warp 1"), 1u) << "the warp's first instruction";
+  EXPECT_EQ(stops("warp 1"), 2u) << "that of warp 1 in each CTA";
+  EXPECT_EQ(stops("sm 1"), 1u) << "one CTA";
+  EXPECT_EQ(stops("pc 0x40"), 4u);
+  EXPECT_EQ(stops("pc 0x40 warp 0"), 2u);
+  EXPECT_EQ(stops("op IADD3"), 8u);
+  EXPECT_EQ(stops("op LDG"), 4u);
+  EXPECT_EQ(stops("op LDG.E sm 0"), 2u);
+  EXPECT_EQ(stops("kernel 1 op BAR cta 0,0,0 warp 1"), 1u);
+}
+
+TEST(DebuggerTest, BreaksAtACycleOnceAndAtTemporaryOnesOnce) {
+  EXPECT_EQ(Answer(PairsArgs(), "break cycle 9\ncontinue\n"), "breakpoint 1: cycle 9\n");
+  EXPECT_EQ(Answer(PairsArgs(), "tbreak cycle 9\ntbreak op BAR\ncontinue\nstops\n"),
+            "temporary breakpoint 2: op BAR, 0 hits\n");
+  const std::string twice = Transcript(PairsArgs(), "tbreak op LDG\ncontinue\nstops\ncontinue\n");
+  EXPECT_EQ(Times(twice, "no breakpoints or watches"), 1u) << twice;
+  EXPECT_EQ(Times(twice, "the simulation has ended (complete)"), 1u) << twice;
+}
+
+TEST(DebuggerTest, StepsCyclesExactly) {
+  EXPECT_EQ(Transcript(PairsArgs(), "cycle 2\ncycle\ncycle 3\n"),
+            "(sm89) cycle 2\n"
+            "cycle 2\n"
+            "(sm89) cycle\n"
+            "  cycle 2: kernel 1 CTA (0,0,0) warp 0 issues 0x0000 IADD3 R4 <- R4, R5, R6 for lanes "
+            "0xffffffff (SM 0 "
+            "sub-core 0)\n"
+            "  cycle 2: kernel 1 CTA (0,0,0) warp 1 issues 0x0000 IADD3 R4 <- R4, R5, R6 for lanes "
+            "0x0000ffff (SM 0 "
+            "sub-core 1)\n"
+            "  cycle 2: kernel 1 CTA (1,0,0) warp 0 issues 0x0000 IADD3 R4 <- R4, R5, R6 for lanes "
+            "0xffffffff (SM 1 "
+            "sub-core 0)\n"
+            "  cycle 2: kernel 1 CTA (1,0,0) warp 1 issues 0x0000 IADD3 R4 <- R4, R5, R6 for lanes "
+            "0x0000ffff (SM 1 "
+            "sub-core 1)\n"
+            "cycle 3\n"
+            "(sm89) cycle 3\n"
+            "cycle 6\n");
+}
+
+TEST(DebuggerTest, StepsInstructionsOfTheSelectedWarp) {
+  const std::string text =
+      Transcript(PairsArgs(), "tbreak cta 1 warp 0\ncontinue\nstep\nstep 2\nstep 4\nwarps cta 1 warp 0\n");
+  EXPECT_EQ(Times(text, "CTA (1,0,0) warp 0 issues"), 4u) << text;
+  EXPECT_LT(text.find("issues 0x0010 LDS"), text.find("issues 0x0030 LDG")) << text;
+  EXPECT_NE(text.find("issues 0x0060 EXIT"), std::string::npos) << text;
+  EXPECT_NE(text.find("issues 0x0060 EXIT"), std::string::npos) << text;
+}
+
+TEST(DebuggerTest, SaysThatASteppedWarpHasEnded) {
+  const std::string script = "tbreak cta 1 warp 0\ncontinue\nstep 100\n";
+  const std::string text = Answer(PairsArgs(), script);
+  EXPECT_NE(
+      text.find(": kernel 1 CTA (1,0,0) warp 0 issues 0x0060 EXIT for lanes 0xffffffff (SM 1 sub-core 0)\n"
+                "kernel 1 CTA (1,0,0) warp 0 has ended\n"),
+      std::string::npos)
+      << text;
+  const auto outcome = Debug(PairsArgs(), "tbreak op EXIT cta 0 warp 1\nc\nstep\nstep\n");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(
+      outcome.err.find("standard input:4: error: kernel 1 CTA (0,0,0) warp 1 has ended; select another"),
+      std::string::npos)
+      << outcome.err;
+}
+
+TEST(DebuggerTest, ShowsMasksCountersAndWhyAWarpDoesNotIssue) {
+  // The IADD3 behind the load waits for it.
+  EXPECT_EQ(Answer(PairsArgs(), "break cta 0 warp 0 op LDG\ncontinue\ncycle 20\nwarp\n"),
+            "kernel 1 CTA (0,0,0) warp 0: SM 0 sub-core 0 slot 0, cycle 74\n"
+            "  issued    4 instructions, the last one in cycle 53\n"
+            "  next      0x0040 IADD3 R11 <- R10, R10, R10\n"
+            "  control   stall 5, waits for SB0\n"
+            "  lanes     0xffffffff (32), all so far 0xffffffff (32)\n"
+            "  state     long_scoreboard since cycle 54: SB0 is 1, 0 wanted\n"
+            "  counters  SB0 1 (long_scoreboard)  SB1 0  SB2 0  SB3 0  SB4 0  SB5 0\n"
+            "  under way 1 load, 0 stores, 0 events\n"
+            "  queue     0 of 5 places of its sub-core's memory queue taken\n");
+  // Warp 0 waits for warp 1, which is not there yet.
+  const std::string barrier = Answer(PairsArgs(), "break cta 0 warp 0 op BAR\ncontinue\ncycle 10\nwarp\n");
+  EXPECT_NE(barrier.find("  state     barrier since cycle "), std::string::npos) << barrier;
+  EXPECT_NE(barrier.find(": barrier 0 has 1 of 2 warps\n"), std::string::npos) << barrier;
+  const std::string half = Answer(PairsArgs(), "cycle 3\nwarp cta 1 warp 1\n");
+  EXPECT_NE(half.find("  lanes     0x0000ffff (16), all so far 0x0000ffff (16)\n"), std::string::npos)
+      << half;
+  EXPECT_NE(half.find("  state     branch_resolving since cycle 3: until cycle "), std::string::npos) << half;
+}
+
+TEST(DebuggerTest, ListsWarpsByPlace) {
+  const std::string header =
+      "  SM slot kernel  CTA              warp   issued  next    lanes       state                 until  "
+      "SB0-SB5\n";
+  EXPECT_EQ(Answer(PairsArgs(), "cycle 3\nwarps warp 0\n"),
+            header +
+                "   0    0      1  (0,0,0)             0        1  0x0010  0xffffffff  wait                  "
+                "    7  "
+                "0 0 0 0 0 0\n"
+                "   1    0      1  (1,0,0)             0        1  0x0010  0xffffffff  wait                  "
+                "    7  "
+                "0 0 0 0 0 0\n");
+  EXPECT_EQ(Times(Answer(PairsArgs(), "cycle 3\nwarps\n"), "\n"), 5u);
+  EXPECT_EQ(Times(Answer(PairsArgs(), "cycle 3\nwarps pc 0x10\n"), "\n"), 3u);
+  EXPECT_EQ(Answer(PairsArgs(), "cycle 3\nwarps pc 0x60\n"), "no such warp is resident\n");
+}
+
+TEST(DebuggerTest, ShowsBanksPassByPass) {
+  const std::string text = Answer(PairsArgs(), "break op LDS cta 0\ncontinue\nbanks\n");
+  EXPECT_NE(text.find("\n  2 passes\n"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find(
+          "\n  pass 0    0   .   1   .   2   .   3   .   4   .   5   .   6   .   7   .   8   .   9   .  "
+          "10   .  11   .  12   .  13   .  14   .  15   .\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n  pass 1   16   .  17   ."), std::string::npos) << text;
+  // The same before it issues.
+  const std::string next = Answer(PairsArgs(), "cycle 3\nwarp cta 0 warp 0\nbanks next\n");
+  EXPECT_EQ(next.find("next: 0x0010 LDS R8 <- R4\n  2 passes\n"), 0u) << next;
+}
+
+TEST(DebuggerTest, NamesLanesThatShareAWord) {
+  KernelScript kernel;
+  kernel.warp = [](uint32_t, uint32_t) {
+    WarpScript s;
+    for (const int64_t stride : {0, 128}) s.Mem("LDS", {8}, {4}, 0x40, stride, 0xff);
+    return s.Op("EXIT");
+  };
+  const auto args = TraceArgs(WriteTrace({kernel}));
+  const std::string broadcast = Answer(args, "tbreak op LDS\nc\nbanks\n");
+  EXPECT_NE(broadcast.find("\n  1 pass\n"), std::string::npos) << broadcast;
+  EXPECT_NE(broadcast.find("  pass 0 bank 16 from 0x40: lanes 0-7\n"), std::string::npos) << broadcast;
+  const std::string conflict = Answer(args, "break op LDS\nc\nc\nbanks\n");
+  EXPECT_NE(conflict.find("\n  8 passes\n"), std::string::npos) << conflict;
+  EXPECT_EQ(Times(conflict, "lanes "), 1u) << "that of the issue only: nothing is shared\n" << conflict;
+}
+
+TEST(DebuggerTest, ShowsAddressesLaneByLane) {
+  const std::string text = Answer(PairsArgs(), "break op LDG cta 1 warp 1\nc\naccess\n");
+  EXPECT_NE(text.find("\n  lane  0  global  0x7f0000001100\n  lane  1  global  0x7f0000001104\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("\n  lane 15  global  0x7f000000113c\n  1 line, 2 sectors, 0 passes over shared memory\n"),
+      std::string::npos)
+      << text;
+}
+
+TEST(DebuggerTest, WatchesAddressesOfEachSpace) {
+  KernelScript kernel;
+  const KernelInfo info = kernel.info;
+  kernel.info.block = {64, 1, 1};
+  kernel.warp = [&](uint32_t, uint32_t w) {
+    WarpScript s;
+    s.Mem("STG.E", {}, {2, 4}, kGlobal + 0x200 * w, 4).Mem("LDG.E", {4}, {2}, kGlobal + 0x200 * w, 4);
+    s.Mem("STS", {}, {2, 4}, 0x80, 4).Mem("LD.E", {4}, {2}, info.shmem_base + 0x80, 4);
+    s.Mem("STL", {}, {2, 4}, 0x10, 0).Mem("RED.E.ADD", {}, {2, 4}, kGlobal + 0x4000, 4);
+    return s.Op("EXIT");
+  };
+  const auto args = TraceArgs(WriteTrace({kernel}));
+  const auto hits = [&](const std::string& watch) {
+    std::string script = "watch " + watch + "\n";
+    for (int i = 0; i < 10; ++i) script += "c\n";
+    const std::string out = Debug(args, script).out;
+    EXPECT_EQ(Times(out, "the simulation has ended (complete)"), 1u) << out;
+    std::string ops;
+    const std::regex issue("warp ([0-9]) issues 0x[0-9a-f]+ ([A-Z]+)");
+    for (std::sregex_iterator it(out.begin(), out.end(), issue), end; it != end; ++it) {
+      ops += (*it)[2].str() + (*it)[1].str() + " ";
+    }
+    return ops;
+  };
+  EXPECT_EQ(hits("global 0x7f0000000000"), "STG0 LDG0 ");
+  EXPECT_EQ(hits("global 0x7f0000000000 read"), "LDG0 ");
+  EXPECT_EQ(hits("global 0x7f0000000000 write"), "STG0 ");
+  EXPECT_EQ(hits("global 0x7f000000007f"), "STG0 LDG0 ") << "the last byte of the last lane";
+  EXPECT_EQ(hits("global 0x7f0000000080"), "");
+  EXPECT_EQ(hits("global 0x7f0000000080 0x200 write"), "STG1 ");
+  EXPECT_EQ(hits("global 0x7f0000000000 0x1000 write warp 1"), "STG1 ");
+  EXPECT_EQ(hits("global 0x7f0000004000 4 write warp 0"), "RED0 ");
+  EXPECT_EQ(hits("global 0x7f0000004000 4 read"), "");
+  EXPECT_EQ(hits("shared 0x84 warp 0"), "STS0 LD0 ") << "a generic address of shared memory, too";
+  EXPECT_EQ(hits("shared 0x84 read op LD warp 1"), "LD1 ");
+  EXPECT_EQ(hits("local 0x13 warp 1"), "STL1 ");
+  const std::string text = Answer(args, "watch global 0x7f0000000008 8\nc\n");
+  EXPECT_EQ(text.find("watch 1: global 0x7f0000000008 8, lanes 0x0000000c\n"), 0u) << text;
+}
+
+TEST(DebuggerTest, ListsTheCodeAroundTheWarp) {
+  EXPECT_EQ(Answer(PairsArgs(), "break op BAR warp 0\nc\nlist 3\n"),
+            "* 0x0020 BAR.SYNC\n"
+            "> 0x0030 LDG.E R10 <- R2\n"
+            "  0x0040 IADD3 R11 <- R10, R10, R10\n");
+}
+
+TEST(DebuggerTest, SaysHowFarKernelsAre) {
+  KernelScript kernel;
+  kernel.warp = [](uint32_t, uint32_t) { return WarpScript().Op("IADD3", {4}, {4}).Op("EXIT"); };
+  auto args = TraceArgs(WriteTrace({kernel, kernel, kernel}));
+  args.insert(args.end(), {"--kernels", "1-2"});
+  const std::string text = Answer(args, "tbreak op EXIT kernel 1\nc\nkernels\n");
+  EXPECT_NE(
+      text.find("   1  kernel  grid (1,1,1) block (32,1,1)  since cycle 0: 1 of 1 CTAs launched, 0 done\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("   2  kernel  grid (1,1,1) block (32,1,1)  has not begun\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("   3  kernel  grid (1,1,1) block (32,1,1)  left out\n"), std::string::npos) << text;
+  const std::string later = Transcript(args, "break kernel 2\nc\nkernels\nc\nreport\n");
+  EXPECT_NE(later.find("  cycles 0 to "), std::string::npos) << later;
+  EXPECT_NE(later.find("kernel 2 CTA (0,0,0) warp 0 issues 0x0000"), std::string::npos) << later;
+  EXPECT_NE(later.find("waits most for"), std::string::npos) << "the result table\n" << later;
+}
+
+TEST(DebuggerTest, ShowsQueues) {
+  const std::string text =
+      Transcript(PairsArgs(), "break op LDG cta 0 warp 1\nc\ncycle 4\nqueues\nqueues sm 1\nqueues memory\n");
+  EXPECT_NE(text.find("  SM 0 memory pipeline: 2 reads, 0 stores under way, "), std::string::npos) << text;
+  EXPECT_NE(text.find("  SM 1 memory pipeline: "), std::string::npos) << text;
+  EXPECT_NE(text.find("memory side: "), std::string::npos) << text;
+}
+
+// A warp that the memory pipeline refuses says so.
+TEST(DebuggerTest, ShowsThrottledWarps) {
+  KernelScript kernel;
+  kernel.info.block = {1024, 1, 1};
+  kernel.warp = [](uint32_t, uint32_t w) {
+    WarpScript s;
+    for (uint32_t i = 0; i < 16; ++i) {
+      s.Mem("LDG.E", {static_cast<int>(4 + i)}, {2}, kGlobal + 0x10000 * w + 0x1000 * i, 128);
+    }
+    return s.Op("EXIT");
+  };
+  const std::string text = Answer(TraceArgs(WriteTrace({kernel})), "cycle 150\nwarps sm 0\n");
+  EXPECT_GT(Times(text, "  lg_throttle "), 8u) << text;
+}
+
+}  // namespace
+}  // namespace sm89
