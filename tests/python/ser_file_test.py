@@ -1,6 +1,7 @@
 """Reading of reordering decisions: three forms, one table; faults name their place."""
 import itertools
 import os
+import random
 import struct
 import subprocess
 import unittest
@@ -139,6 +140,8 @@ BAD_TEXT = {
     "unprintable": (csv_with(pc="\x1b[2J"), r":3: not a number \(pc = '\?\[2J', expected"),
     "json list": (jsonl_of([GOOD]) + b"[1]\n", r":2: not an object \('\[1\]', expected an object a line\)"),
     "json two": (jsonl_of([GOOD]).replace(b"\n", b"," + jsonl_of([GOOD])), r":1: not JSON: Extra data"),
+    "json halves": (jsonl_of([GOOD]).replace(b',"sm"', b'\n"sm"') + jsonl_of([GOOD])[:-1] + b"," + jsonl_of([GOOD]),
+                    r":1: not JSON: .* \('\{\"cycle\":1000', expected an object a line\)"),
     "json missing": (json_with(b'"warp":5,', b""), r":2: a field is missing \(warp, expected the fields cycle,"),
     "json unknown": (json_with(b"{", b'{"x":1,'), r":2: an unknown field \(x, expected the fields cycle,"),
     "json text number": (json_with(b'"warp":5', b'"warp":"5"'), r":2: of another type \(warp = '\"5\"', expected a whole number\)"),
@@ -175,6 +178,45 @@ class Faults(unittest.TestCase):
             path = self.folder.file("bad", data)
             with self.subTest(name), self.assertRaisesRegex(ser.SerError, "^" + path + ".*" + message):
                 ser.load(path)
+
+    def test_the_fast_way_never_reads_what_the_slow_way_refuses(self):
+        random_ = random.Random(28)
+        forms = ((csv_of(some_records(4, seed=29)).split(b"\n", 1)[1], ser_file._csv_fast, ser_file._csv_by_line),
+                 (jsonl_of(some_records(4, seed=29)), ser_file._json_fast, ser_file._json_by_line))
+        read = refused = 0
+        for data, fast, slow in forms:
+            for _ in range(3000):
+                changed = bytearray(data)
+                for _ in range(random_.randrange(1, 3)):
+                    at = random_.randrange(len(changed))
+                    changed[at:at + random_.randrange(3)] = random_.choice(
+                        (b"", b"0", b"1", b"9", b",", b"\n", b" ", b"-", b'"', b"}", b"e1", b"."))
+                if not changed.endswith(b"\n"):
+                    changed += b"\n"
+                rows = fast(bytes(changed))
+                try:
+                    wanted = slow("t", bytes(changed), 1)
+                    read += 1
+                except ser.SerError:
+                    refused += 1
+                    self.assertIsNone(rows, changed)
+                    continue
+                if rows is not None:
+                    np.testing.assert_array_equal(rows, wanted)
+        self.assertGreater(min(read, refused), 100)
+
+    def test_damaged_compact_files_are_refused_or_read(self):
+        random_ = random.Random(30)
+        data = compact_of(some_records(50, seed=31), 20)
+        refused = 0
+        for _ in range(1000):
+            changed = bytearray(data[:random_.randrange(9, len(data) + 1)])
+            changed[random_.randrange(8, len(changed))] ^= 1 << random_.randrange(8)
+            try:
+                self.assertLessEqual(len(ser.load(self.folder.file("t.bin", bytes(changed)))), 50)
+            except ser.SerError:
+                refused += 1
+        self.assertGreater(refused, 500)
 
     def test_lines_are_counted_over_blocks(self):
         records = some_records(500, seed=6)

@@ -1,4 +1,5 @@
 """The command sm89-ser-plot: pictures, totals, exit codes, and what it says when something is wrong."""
+import argparse
 import contextlib
 import io
 import json
@@ -10,6 +11,9 @@ import tomllib
 import unittest
 import xml.etree.ElementTree
 
+import matplotlib.collections
+import matplotlib.colors
+import matplotlib.patches
 import matplotlib.text
 from PIL import Image
 
@@ -179,6 +183,54 @@ class Pictures(unittest.TestCase):
             self.assertEqual(source.read(), self.draw("a.png", "--kind", "heatmap")[0])
 
 
+class WhatIsDrawn(unittest.TestCase):
+    """The shapes in the figures against what they stand for."""
+
+    def setUp(self):
+        self.trace = ser.load(Folder(self).file("t.csv", csv_of(some_records(3000, seed=27))))
+
+    def test_ribbons_are_as_wide_as_their_threads(self):
+        flows = self.trace.sankey()
+        ribbons = [patch for patch in ser_draw.sankey(flows).axes[0].patches if isinstance(patch, matplotlib.patches.PathPatch)]
+        drawn = []
+        for ribbon in ribbons:
+            points = ribbon.get_path().vertices
+            color = matplotlib.colors.to_hex(ribbon.get_facecolor())
+            # Heights at the reasons' column, where both steps have one scale: 1 less two gaps for all threads.
+            height = points[3][1] - points[4][1] if points[0][0] < 0.25 else points[0][1] - points[7][1]
+            drawn.append((color.upper(), round(height * sum(flows.nodes[1].values()) / (1 - 2 * 0.06))))
+        wanted = [(ser_draw.REFUSED if end == "refused" else ser_draw.COLOR[reason], threads)
+                  for step in flows.links for (_, end, reason), threads in step.items()]
+        self.assertEqual(sorted(drawn), sorted(wanted))
+
+    def test_lines_are_the_edges_in_their_reasons_colours(self):
+        graph = self.trace.cycle_graph(window=40)
+        edges = [edge for _, _, edge in graph.edges(data=True)]
+        self.assertGreater(len({edge["reason"] for edge in edges}), 2)
+        lines = [lines for lines in ser_draw.graph(graph).axes[0].collections
+                 if isinstance(lines, matplotlib.collections.LineCollection)]
+        for refused, drawn in zip((False, True), lines):
+            part = [edge for edge in edges if edge["issued"] != refused]
+            self.assertEqual(len(drawn.get_segments()), len(part))
+            colors = sorted(matplotlib.colors.to_hex(color).upper() for color in drawn.get_colors())
+            self.assertEqual(colors, sorted(ser_draw.COLOR[edge["reason"]] for edge in part))
+        widths = sorted(lines[0].get_linewidths())
+        threads = sorted(edge["threads"] for edge in edges if edge["issued"])
+        scale = (widths[-1] - widths[0]) / (threads[-1] - threads[0])
+        for width, count in zip(widths, threads):
+            self.assertAlmostEqual(width, widths[0] + scale * (count - threads[0]))
+
+    def test_cells_and_strip_are_the_heat_map(self):
+        heat = self.trace.heatmap("warp", 50)
+        strip, cells = ser_draw.heatmap(heat).axes[:2]
+        mesh = next(mesh for mesh in cells.collections if isinstance(mesh, matplotlib.collections.QuadMesh))
+        self.assertEqual(mesh.get_array().filled(0).reshape(heat.values.shape).tolist(), heat.values.tolist())
+        layers = [patch.get_data() for patch in strip.patches if isinstance(patch, matplotlib.patches.StepPatch)]
+        tops = [layer.values - layer.baseline for layer in layers]
+        self.assertEqual([top.tolist() for top in tops], [*heat.by_reason.tolist(), heat.refused.tolist()])
+        self.assertEqual([label.get_text() for label in cells.get_yticklabels()], [str(label) for label in heat.labels][::2])
+
+
 class Totals(unittest.TestCase):
     def test_text_and_json_say_what_the_records_say(self):
         records = some_records(500, seed=22)
@@ -194,6 +246,13 @@ class Totals(unittest.TestCase):
         self.assertEqual(sum(flow["moved_threads"] for flow in totals["flows"]), moved)
         self.assertEqual(sum(count["decisions"] for count in totals["by_unit"].values()), 500)
         self.assertEqual(run(trace, "-q")[1], b"")
+
+    def test_a_full_disk_is_said(self):
+        trace = Folder(self).file("t.csv", csv_of(some_records(5, seed=26)))
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([sys.executable, "-m", "sm89.ser_plot", trace], stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, b"sm89-ser-plot: error: standard output cannot be written: No space left on device\n"))
 
     def test_reader_of_the_totals_may_go(self):
         trace = Folder(self).file("t.csv", csv_of(some_records(5000, seed=23)))
@@ -282,6 +341,16 @@ class Package(unittest.TestCase):
         self.assertEqual({project["version"], sm89.__version__}, {product})
         self.assertEqual(run("--version")[1].decode(), f"sm89-ser-plot {product}\n")
         self.assertEqual(project["scripts"], {"sm89-ser-plot": "sm89.ser_plot:main"})
+
+    def test_the_command_s_choices_are_the_library_s(self):
+        options = {action.dest: action for action in ser_plot._parser()._actions}
+        self.assertEqual(options["by"].choices, ser.GROUPINGS)
+        self.assertEqual(options["format"].choices, ser_draw.FORMATS)
+        self.assertIn(str(ser.MAX_DECISIONS), options["max_decisions"].help)
+        for option, most in (("frames", ser_draw.FRAMES_MAX), ("fps", 50), ("bins", 4096)):
+            self.assertEqual(options[option].type(str(most)), most)
+            with self.assertRaises(argparse.ArgumentTypeError):
+                options[option].type(str(most + 1))
 
     def test_the_manual_s_example_runs(self):
         folder = Folder(self)

@@ -369,7 +369,7 @@ def heatmap(heat, size=None, title=None):
     lower.set_facecolor("white")
     lower.set_ylim(len(labels), 0)
     room = size[1] * (top - bottom - strip - 0.03)
-    step = max(1, int(np.ceil(len(labels) * 15 / room)))
+    step = max(1, int(np.ceil(len(labels) * 14 / room)))
     step = next(nice for nice in (1, 2, 4, 5, 8, 10, 16, 20, 32, 40, 64, 128, 256) if nice >= step)
     lower.set_yticks(np.arange(0, len(labels), step) + 0.5, labels[::step], fontsize=9)
     lower.set_ylabel(_ROW_NAMES[heat.by])

@@ -224,6 +224,9 @@ def _json_rows(path, block, line):
 def _json_fast(block):
     """All lines at once, or None if any of them is not exactly as the simulator writes it."""
     lines = block.split(b"\n")[:-1]
+    # Else two halves of an object, and two objects on a line, could make up for each other below.
+    if not all(line.startswith(b"{") and line.endswith(b"}") for line in lines):
+        return None
     try:
         objects = json.loads(b"[" + b",".join(lines) + b"]")
     except (ValueError, RecursionError):

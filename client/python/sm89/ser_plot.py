@@ -89,8 +89,8 @@ def _parser():
     select.add_argument("--cycle", type=cycles, metavar="N", help="from this GPU cycle on (default: all; graph: the busiest)")
     select.add_argument("--window", type=_number(1, 2**63 - 1), metavar="N", help="so many cycles; without --cycle the N in "
                         "which most threads moved (default: to the end; graph: 1)")
-    select.add_argument("--max-decisions", type=_number(1, 2**40), metavar="N", default=10_000_000, help="most that may be "
-                        "kept in memory, 32 bytes each; summary and heatmap keep none (default 10000000)")
+    select.add_argument("--max-decisions", type=_number(1, 2**40), metavar="N", help="most that may be kept in memory, "
+                        "32 bytes each; summary and heatmap keep none (default 10000000)")
     detail = parser.add_argument_group("details")
     detail.add_argument("--source", choices=("scheduler", "warp"), default="scheduler", help="summary: left column")
     detail.add_argument("--by", choices=("sm", "launch", "warp", "source", "target", "unit", "reason", "pc"),
@@ -160,7 +160,7 @@ def _rows(line):
     from sm89 import ser
     window = line.window or (1 if line.kind == "graph" else None)
     trace = ser.load(line.trace, sm=line.sm, launch=line.launch, cycle=line.cycle,
-                     window=window if line.cycle is not None else None, limit=line.max_decisions)
+                     window=window if line.cycle is not None else None, limit=line.max_decisions or ser.MAX_DECISIONS)
     if len(trace) == 0:
         raise _nothing(line.trace, trace.selection, trace.extent)
     if line.cycle is None and window is not None:
@@ -258,6 +258,11 @@ def main(arguments=None):
         # The reader of the totals has gone; the picture is written before.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
+    except OSError as error:
+        print(f"sm89-ser-plot: error: standard output cannot be written: {error.strerror}", file=sys.stderr)
+        # What is still in the buffer would fail once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BAD_INPUT
     except KeyboardInterrupt:
         print("sm89-ser-plot: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
