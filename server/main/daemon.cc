@@ -261,6 +261,7 @@ absl::Status DaemonImpl::OpenJobs() {
   ASSIGN_OR_RETURN(pool.program, WorkerProgram());
   ASSIGN_OR_RETURN(pool.connect, UnixAddress(WorkerSocket()));
   pool.stderr_dir = absl::StrCat(dir_->path(), "/workers");
+  pool.file_bytes_max = std::max(pool.file_bytes_max, config_.jobs.max_artifact_bytes);
   pool.version = absl::StrCat(Av(kProductVersion), "/", Av(kModelVersion));
   pool.environment = options_.worker_environment;
   pool.give_up = Seconds(config_.pool.reattach_grace_seconds) * 2 + std::chrono::seconds(60);

@@ -42,6 +42,7 @@ struct LocalPoolOptions {
   std::string connect;                           // "unix:/path/worker.sock"
   std::string stderr_dir;                        // one file a slot, of its present process
   std::string version;                           // what Attach requires
+  uint64_t file_bytes_max = uint64_t{64} << 20;  // of a file that a worker writes: messages, large results
   Duration give_up = std::chrono::seconds(120);  // what a worker waits for a daemon that is away
   std::vector<std::string> environment;          // added to the worker's clean environment
   PoolTiming timing;

@@ -19,7 +19,6 @@ namespace {
 constexpr absl::string_view kWorkerPrefix = "local-";
 constexpr Duration kProbeInterval = std::chrono::milliseconds(200);
 // The worker writes nothing large to files of its own; its log must not fill the disk.
-constexpr uint64_t kWorkerFileBytesMax = uint64_t{64} << 20;
 
 WorkerEnd EndOf(const std::optional<ProcessExit>& exit, AttemptEnd end, bool by_us) {
   if (by_us) return WorkerEnd::kKilledByUs;
@@ -219,7 +218,7 @@ ProcessSpec LocalPool::SpecFor(const Slot& slot, const std::string& ticket) cons
   spec.environment.push_back(absl::StrCat("SM89_WORKER_TICKET=", ticket));
   spec.stdout_path = StderrPath(slot);
   spec.stderr_path = StderrPath(slot);
-  spec.file_bytes = kWorkerFileBytesMax;
+  spec.file_bytes = options_.file_bytes_max;
   return spec;
 }
 

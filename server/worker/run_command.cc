@@ -51,6 +51,8 @@ int RunWorkerCommand(const RunCommandOptions& options) {
     Log(LogLevel::kError, "bad_fault", {{"error", fault.status().message()}});
     return static_cast<int>(WorkerExitCode::kBadUsage);
   }
+  // A file at its limit is the error of a write, which fails one job.
+  std::signal(SIGXFSZ, SIG_IGN);
   const std::unique_ptr<DaemonLink> link = DialDaemon(options.connect);
   AttemptRunner runner(SystemClock(), *fault);
   WorkerLoopOptions loop_options;

@@ -288,6 +288,24 @@ TEST_F(SmallResultsTest, DecisionsThatTakeTooMuchRoomFailTheJob) {
   EXPECT_EQ(daemon_.Cli(words, 300).exit_code, 0) << "a tenth of it";
 }
 
+// More than what a worker's messages may take, from its file to the daemon and to the user.
+TEST_F(MachineCodeServiceTest, LargeResultsComeWhole) {
+  const std::string launch = daemon_.File("crowd.json");
+  std::ofstream(launch)
+      << R"({"launches": [{"id": "crowd", "kernel": "divergent", "grid": [64], "block": [640],
+    "args": [{"buffer": "start", "dtype": "u32", "count": 40960, "init": "hash", "seed": 10, "mod": 1000},
+             {"buffer": "steps", "dtype": "u32", "count": 40960, "init": "zero"},
+             {"buffer": "result", "dtype": "u32", "count": 40960, "init": "zero"},
+             {"name": "count", "i32": 40960}]}]})";
+  const ProgramResult submitted =
+      Submit({"--config", "RTX4090_SER", "--cubin", Kernel("divergent.sm_89.cubin"), "--launch", launch,
+              "--ser-trace=jsonl"});
+  ASSERT_EQ(submitted.exit_code, 0) << submitted.out << submitted.err << daemon_.log();
+  const std::string served = Fetched({"result", Parse(submitted.out)["jobs"][0]["name"]}, "--ser-trace");
+  EXPECT_GT(served.size(), uint64_t{64} << 20);
+  EXPECT_TRUE(served.ends_with("}\n"));
+}
+
 // Some seconds for one small kernel.
 class SlowProfileTest : public MachineCodeServiceTest {
  protected:
