@@ -29,20 +29,23 @@ std::string Lanes(const v1::LiveProfileRow& row) {
 
 std::vector<std::string> LiveProfileLines(const v1::LiveProfile& profile) {
   using Align = Table::Align;
+  // What a narrow window cuts stands last.
   Table table({{"pc", Align::kRight},
+               {"instruction"},
                {"issued", Align::kRight},
                {"lanes", Align::kRight},
                {"waits %", Align::kRight},
-               {"waits for, % of them"},
-               {"instruction"}});
+               {"waits for, % of them"}});
   for (const v1::LiveProfileRow& row : profile.rows()) {
     std::string reasons;
     for (const v1::WaitReason& reason : row.reasons()) {
-      absl::StrAppend(&reasons, reasons.empty() ? "" : ", ", Printable(reason.name()), " ",
-                      Share(reason.cycles(), row.waited(), 0));
+      const std::string share = Share(reason.cycles(), row.waited(), 0);
+      if (share == "0" && !reasons.empty()) break;  // largest first: nor do the others matter
+      absl::StrAppend(&reasons, reasons.empty() ? "" : ", ", Printable(reason.name()), " ", share);
     }
-    table.AddRow({absl::StrFormat("%04x", row.pc()), HumanCount(static_cast<double>(row.issued())),
-                  Lanes(row), Share(row.waited(), profile.waited(), 1), reasons, Printable(row.opcode())});
+    table.AddRow({absl::StrFormat("%04x", row.pc()), Printable(row.opcode()),
+                  HumanCount(static_cast<double>(row.issued())), Lanes(row),
+                  Share(row.waited(), profile.waited(), 1), reasons});
   }
   std::ostringstream text, unused;
   Terminal plain(text, unused);

@@ -108,6 +108,7 @@ class Columns {
     std::string text;
     for (size_t i = 0; i < std::min(most, parts.size()); ++i) {
       const double share = 100.0 * static_cast<double>(parts[i].first) / static_cast<double>(waited);
+      if (i > 0 && share < 0.5) break;  // largest first: nor do the others matter
       absl::StrAppend(&text, i == 0 ? "" : ", ", names_[parts[i].second], " ",
                       absl::StrFormat("%.0f", share));
     }
