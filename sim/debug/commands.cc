@@ -33,16 +33,14 @@ std::span<const CommandDef> CommandTable::All() {
        "the selected one.\n",
        &Debugger::Break},
       {"tbreak", "tb", "PLACE | cycle N", "the same, once", "", &Debugger::Tbreak},
-      {"watch", "", "REGISTER [lane L] | SPACE ADDRESS [BYTES] [read|write] [PLACE]",
+      {"watch", "", "REGISTER [lane L] [PLACE] | SPACE ADDRESS [BYTES] [read|write] [PLACE]",
        "stop when a register changes or an address is accessed",
-       "REGISTER: R4, UR2, P0 or UP1 of the selected warp; needs machine code (--cubin). The simulation "
-       "stops when the\n"
-       "instruction that changes it issues.\n"
-       "SPACE: global, shared or local. In shared and local memory an ADDRESS counts from the begin of that "
-       "of the\n"
-       "CTA or the thread. In global memory it may be a buffer of the launch: NAME or NAME+OFFSET. The "
-       "accesses are\n"
-       "those of the trace; without read or write both count.\n",
+       "REGISTER: R4, UR2, P0 or UP1 of the selected warp, or of the one at PLACE (cta and warp,\n"
+       "and kernel if it is not the first). Stops behind the cycle in which the instruction that\n"
+       "changes it issues. Needs machine code (--cubin).\n"
+       "SPACE: global, shared or local; in the last two an ADDRESS counts from the begin of the\n"
+       "CTA's or the thread's memory. In global memory it may be a buffer of the launch: NAME or\n"
+       "NAME+OFFSET. The accesses are those of the trace; without read or write both count.\n",
        &Debugger::Watch},
       {"delete", "d", "N | all", "remove a breakpoint or a watch", "", &Debugger::Delete},
       {"stops", "", "", "list breakpoints and watches", "", &Debugger::Stops},
@@ -52,22 +50,22 @@ std::span<const CommandDef> CommandTable::All() {
        "as one\n"
        "step.\n",
        &Debugger::Cycles},
-      {"step", "s", "[N]", "run until the selected warp has issued N more instructions (1)",
-       "Without a selected warp any warp counts. Breakpoints and watches stop it earlier.\n",
+      {"step", "s", "[N] [alone]", "run until the selected warp has issued N more instructions (1)",
+       "Without a selected warp any warp counts. Breakpoints and watches stop it earlier, with\n"
+       "'alone' they do not.\n",
        &Debugger::Step},
       {"kernels", "k", "", "list the kernels: name, grid, block, how far they are", "", &Debugger::Kernels},
-      {"warps", "ws", "[PLACE]", "list resident warps: PC, lanes, state, dependence counters",
-       "At most 256 lines.\n", &Debugger::Warps},
+      {"warps", "ws", "[state NAME] [PLACE]", "list resident warps: PC, lanes, state, dependence counters",
+       "At most 256 lines, and how many are in which state. An instruction in PLACE is the next one.\n",
+       &Debugger::Warps},
       {"warp", "w", "[kernel N] [cta X,Y,Z] [warp W] [sm S]",
        "show the selected warp, or select the first resident one at that place",
        "The state is the one of 18 that the coming cycle counts as if the warp does not issue in it.\n",
        &Debugger::ShowWarp},
-      {"regs", "r", "[REGISTER...|all] [lane L] [before] [f32]", "show registers of the selected warp",
-       "Without names: those that its last issued instruction names. Values are those behind that "
-       "instruction, with\n"
-       "'before' those in front of it, whether or not the timing model has delivered them yet. Needs machine "
-       "code\n"
-       "(--cubin).\n",
+      {"regs", "r", "[REGISTER...|all] [lane L] [before] [f32|s32]", "show registers of the selected warp",
+       "Without names: those that its last issued instruction names. Values are those behind that\n"
+       "instruction, with 'before' those in front of it, whether or not the timing model has\n"
+       "delivered them yet. Needs machine code (--cubin).\n",
        &Debugger::Registers},
       {"preds", "p", "[before]", "show predicates of the selected warp as masks of lanes",
        "Needs machine code (--cubin).\n", &Debugger::Predicates},

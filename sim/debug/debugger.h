@@ -39,7 +39,7 @@ class Debugger {
   static constexpr size_t kMaxLineBytes = 4096;
   using Text = absl::StatusOr<std::string>;
 
-  explicit Debugger(const DebuggerOptions& options) : options_(options) {}
+  explicit Debugger(const DebuggerOptions& options) : options_(options), finder_(options.interrupted) {}
   Debugger(const Debugger&) = delete;
   Debugger& operator=(const Debugger&) = delete;
 
@@ -87,6 +87,7 @@ class Debugger {
   Text AddBreak(Words words, bool temporary);
   absl::StatusOr<Stop> WatchMemory(Words* words);
   absl::StatusOr<Stop> WatchRegister(Words* words);
+  absl::Status NameWarp(const Place& place, RegisterWatch* watch) const;
   Text AddStop(Stop stop);
   absl::Status CheckPlace(const Place& place) const;
   absl::StatusOr<uint64_t> GlobalAddress(const std::string& text) const;
@@ -107,6 +108,7 @@ class Debugger {
   const std::string& CodeText(uint32_t run, uint32_t static_id);
   std::string IssueText(const KeptIssue& issue);
   std::string WarpText(const WarpId& id) const;  // "kernel 1 CTA (0,0,0) warp 3"
+  std::string WarpLine(const WarpView& view, uint32_t sm) const;
   std::string DetailsText(const WarpView& view, const WarpId& id);
   absl::StatusOr<WarpId> Selected() const;
   absl::StatusOr<WarpView> ViewOfSelected() const;
@@ -122,7 +124,7 @@ class Debugger {
   std::string LookedText(const Looked& looked);
 
   // debugger_values.cc
-  absl::StatusOr<const CtaHistory*> HistoryOf(uint32_t run, const Dim3& cta);
+  absl::StatusOr<const CtaHistory*> HistoryOf(uint32_t kernel, const Dim3& cta);
   // Of the selected warp: instructions that it has issued, those of an ended one included.
   absl::StatusOr<uint64_t> InstructionsOf(const WarpId& id, const CtaHistory& history) const;
   std::string ChangeText(const RegisterWatch& watch, uint64_t number);

@@ -42,11 +42,12 @@ Debugger::Text Debugger::AddStop(Stop stop) {
   std::string text = absl::StrCat(stops.back().Name(), ": ", stops.back().What(), "\n");
   if (!stops.back().reg) return text;
   const RegisterWatch& watch = *stops.back().reg;
-  const auto view = ViewOfSelected();
-  const auto behind =
-      std::lower_bound(watch.changes.begin(), watch.changes.end(), view.ok() ? view->issued : kNever);
-  return absl::StrCat(text, "  ", "changed by ", Counted(watch.changes.size(), "instruction"),
-                      " of the warp, ", watch.changes.end() - behind, " of them still to come\n");
+  absl::StrAppend(&text, "  changed by ", Counted(watch.changes.size(), "instruction"), " of the warp");
+  const auto id = FindWarp(watch.Where());
+  if (!id.ok()) return absl::StrCat(text, "\n");  // it has not begun, or has ended
+  const uint64_t issued = gpu().sm(id->sm).View(id->slot, gpu().now())->issued;
+  const auto behind = std::lower_bound(watch.changes.begin(), watch.changes.end(), issued);
+  return absl::StrCat(text, ", ", watch.changes.end() - behind, " of them still to come\n");
 }
 
 Debugger::Text Debugger::AddBreak(Words words, bool temporary) {
@@ -160,6 +161,26 @@ absl::StatusOr<Stop> Debugger::WatchMemory(Words* words) {
   return stop;
 }
 
+// The warp that a place names; without one the selected warp.
+absl::Status Debugger::NameWarp(const Place& place, RegisterWatch* watch) const {
+  if (place.empty()) {
+    ASSIGN_OR_RETURN(const WarpId id, Selected());
+    watch->kernel = KernelOf(id.run);
+    watch->cta = id.cta;
+    watch->warp = id.warp;
+    return absl::OkStatus();
+  }
+  if (!place.cta || !place.warp || place.sm || place.of_instruction()) {
+    return Mistake("watch", place.Text(), "cta and warp, and kernel if it is not the first", "not one warp");
+  }
+  const std::vector<bool>& selected = gpu().selected();
+  const auto first = std::find(selected.begin(), selected.end(), true);
+  watch->kernel = place.kernel.value_or(static_cast<uint32_t>(first - selected.begin()));
+  watch->cta = *place.cta;
+  watch->warp = *place.warp;
+  return CheckPlace(watch->Where());
+}
+
 absl::StatusOr<Stop> Debugger::WatchRegister(Words* words) {
   ASSIGN_OR_RETURN(const RegRange range, ParseRegisters(words->Take()));
   if (range.count != 1) return Mistake("watch", "a run of registers", "one register");
@@ -169,19 +190,17 @@ absl::StatusOr<Stop> Debugger::WatchRegister(Words* words) {
     ASSIGN_OR_RETURN(const uint64_t lane, words->TakeNumber("lane", 0, kWarpSize - 1));
     watch.lane = static_cast<uint32_t>(lane);
   }
+  ASSIGN_OR_RETURN(const Place place, TakePlace(words));
   RETURN_IF_ERROR(words->Finish("watch"));
-  ASSIGN_OR_RETURN(const WarpId id, Selected());
-  ASSIGN_OR_RETURN(const CtaHistory* const history, HistoryOf(id.run, id.cta));
+  RETURN_IF_ERROR(NameWarp(place, &watch));
+  ASSIGN_OR_RETURN(const CtaHistory* const history, HistoryOf(watch.kernel, watch.cta));
   if (range.file == RegFile::kGeneral && range.first >= history->num_registers()) {
     return Mistake("register", absl::StrCat("R", range.first),
                    absl::StrCat("below R", history->num_registers()), "the kernel does not use it");
   }
   watch.file = range.file;
   watch.index = range.first;
-  watch.run = id.run;
-  watch.cta = id.cta;
-  watch.warp = id.warp;
-  watch.changes = history->Changes(id.warp, watch.file, watch.index,
+  watch.changes = history->Changes(watch.warp, watch.file, watch.index,
                                    watch.lane ? LaneMask{1} << *watch.lane : ~LaneMask{0});
   return stop;
 }
@@ -237,7 +256,7 @@ Cycle Debugger::NextCycleBreak() const {
 
 absl::Status Debugger::RunTo(Cycle until) {
   run_from_ = gpu().now();
-  until = std::min(until, NextCycleBreak());
+  if (!finder_.ignores_stops()) until = std::min(until, NextCycleBreak());
   while (!gpu().done() && !finder_.stopped() && gpu().now() < until) {
     if (options_.interrupted != nullptr && options_.interrupted->load()) {
       return absl::CancelledError(absl::StrCat("interrupted in cycle ", gpu().now()));
@@ -285,6 +304,7 @@ std::string Debugger::DescribeStop() {
   text += DescribeHits();
   for (Stop& stop : finder_.stops()) {
     if (!stop.cycle || *stop.cycle > gpu().now() || *stop.cycle <= run_from_) continue;
+    if (finder_.ignores_stops()) continue;
     ++stop.hits;
     absl::StrAppend(&text, stop.Name(), ": cycle ", gpu().now());
     if (gpu().now() > *stop.cycle) absl::StrAppend(&text, ", the first one behind idle time");
@@ -333,9 +353,10 @@ Debugger::Text Debugger::Cycles(Words words) {
 
 Debugger::Text Debugger::Step(Words words) {
   uint64_t count = 1;
-  if (!words.empty()) {
+  if (!words.empty() && words.Peek() != "alone") {
     ASSIGN_OR_RETURN(count, words.TakeNumber("step", 1, kNever - 1));
   }
+  const bool alone = words.TakeIf("alone");
   RETURN_IF_ERROR(words.Finish("step"));
   RETURN_IF_ERROR(CheckCanRun());
   if (selected_ && !ViewOfSelected().ok()) {
@@ -343,6 +364,7 @@ Debugger::Text Debugger::Step(Words words) {
         absl::StrCat(WarpText(*selected_), " has ended; select another one with 'warp'"));
   }
   finder_.BeginStep(selected_, count);
+  if (alone) finder_.IgnoreStops();
   RETURN_IF_ERROR(RunTo(kNever));
   return DescribeStop();
 }

@@ -13,6 +13,7 @@
 #include "sim/debug/instruction_text.h"
 #include "sim/debug/warp_text.h"
 #include "sim/gpu/gpu.h"
+#include "sim/gpu/states_text.h"
 #include "sim/launch/buffers.h"
 #include "sim/report/text.h"
 
@@ -23,6 +24,16 @@ constexpr uint32_t kMaxWarpLines = 256;
 constexpr uint64_t kListed = 11;
 constexpr uint64_t kMaxListed = 1000;
 constexpr uint32_t kBanks = 32;
+
+absl::StatusOr<WarpState> ParseState(const std::string& name) {
+  std::string all;
+  for (int s = 0; s < kNumWarpStates; ++s) {
+    const auto state = static_cast<WarpState>(s);
+    if (name == Name(state)) return state;
+    absl::StrAppend(&all, s == 0 ? "" : ", ", Av(Name(state)));
+  }
+  return Mistake("state", name, all);
+}
 
 std::string PassesText(uint64_t passes) { return absl::StrCat(passes, passes == 1 ? " pass" : " passes"); }
 
@@ -139,14 +150,32 @@ Debugger::Text Debugger::Kernels(Words words) {
   return text;
 }
 
+// The line of a warp in the list.
+std::string Debugger::WarpLine(const WarpView& view, uint32_t sm) const {
+  const std::string pc = view.has_next ? HexText(StaticOf(view.kernel, view.next.static_id).pc, 4) : "-";
+  const bool fixed = view.until != kNever && view.until > gpu().now();
+  std::string text = absl::StrFormat("%4d %4d %6d  %-16s %4d %8d  %-6s  %-10s  %-19s %10s ", sm, view.slot,
+                                     KernelOf(view.kernel) + 1, DimText(view.cta), view.warp, view.issued, pc,
+                                     view.has_next ? HexText(view.next.mask, 8) : "-",
+                                     std::string(Name(view.state)), fixed ? absl::StrCat(view.until) : "-");
+  for (const WarpView::Counter& counter : view.counters) absl::StrAppend(&text, " ", counter.value);
+  return text + "\n";
+}
+
 Debugger::Text Debugger::Warps(Words words) {
+  std::optional<WarpState> state;
+  if (words.TakeIf("state")) {
+    ASSIGN_OR_RETURN(const std::string name, words.TakeFor("state", "a warp state, as barrier"));
+    ASSIGN_OR_RETURN(state, ParseState(name));
+  }
   ASSIGN_OR_RETURN(const Place place, TakePlace(&words));
   RETURN_IF_ERROR(words.Finish("warps"));
   RETURN_IF_ERROR(CheckPlace(place));
   std::string text =
-      absl::StrFormat("%4s %4s %6s  %-16s %4s %8s  %-6s  %-10s  %-16s %10s  %s\n", "SM", "slot", "kernel",
+      absl::StrFormat("%4s %4s %6s  %-16s %4s %8s  %-6s  %-10s  %-19s %10s  %s\n", "SM", "slot", "kernel",
                       "CTA", "warp", "issued", "next", "lanes", "state", "until", "SB0-SB5");
   uint32_t lines = 0;
+  std::array<uint64_t, kNumWarpStates> states{};
   for (uint32_t sm = 0; sm < gpu().num_sms(); ++sm) {
     for (uint32_t slot = 0; slot < gpu().sm(sm).num_slots(); ++slot) {
       const auto view = gpu().sm(sm).View(slot, gpu().now());
@@ -155,22 +184,14 @@ Debugger::Text Debugger::Warps(Words words) {
           !(view->has_next && place.Is(StaticOf(view->kernel, view->next.static_id)))) {
         continue;
       }
-      if (++lines > kMaxWarpLines) continue;
-      const std::string pc =
-          view->has_next ? HexText(StaticOf(view->kernel, view->next.static_id).pc, 4) : "-";
-      const std::string until =
-          view->until == kNever || view->until <= gpu().now() ? "-" : absl::StrCat(view->until);
-      absl::StrAppendFormat(&text, "%4d %4d %6d  %-16s %4d %8d  %-6s  %-10s  %-16s %10s ", sm, slot,
-                            KernelOf(view->kernel) + 1, DimText(view->cta), view->warp, view->issued, pc,
-                            view->has_next ? HexText(view->next.mask, 8) : "-",
-                            std::string(Name(view->state)), until);
-      for (const WarpView::Counter& counter : view->counters) absl::StrAppend(&text, " ", counter.value);
-      text += "\n";
+      if (state.value_or(view->state) != view->state) continue;
+      ++states[static_cast<size_t>(view->state)];
+      if (++lines <= kMaxWarpLines) text += WarpLine(*view, sm);
     }
   }
   if (lines == 0) return "no such warp is resident\n";
   if (lines > kMaxWarpLines) absl::StrAppend(&text, "and ", lines - kMaxWarpLines, " more\n");
-  return text;
+  return absl::StrCat(text, StatesText(states), "\n");
 }
 
 std::string Debugger::DetailsText(const WarpView& view, const WarpId& id) {

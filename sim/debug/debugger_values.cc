@@ -23,48 +23,59 @@ bool AllLanesAlike(const RegisterValue& value) {
   return std::all_of(value.lanes.begin(), value.lanes.end(), [&](uint32_t v) { return v == value.lanes[0]; });
 }
 
-std::string WordText(uint32_t word, bool f32) {
-  return f32 ? absl::StrFormat("%13.6g", static_cast<double>(std::bit_cast<float>(word))) : HexText(word, 8);
+enum class Format { kHex, kFloat, kSigned };
+
+std::string WordText(uint32_t word, Format format) {
+  switch (format) {
+    case Format::kFloat:
+      return absl::StrFormat("%13.6g", static_cast<double>(std::bit_cast<float>(word)));
+    case Format::kSigned:
+      return absl::StrFormat("%11d", std::bit_cast<int32_t>(word));
+    case Format::kHex:
+      break;
+  }
+  return HexText(word, 8);
 }
 
-std::string ValueText(RegFile file, uint32_t index, const RegisterValue& value, bool f32) {
+std::string ValueText(RegFile file, uint32_t index, const RegisterValue& value, Format format) {
   std::string text = absl::StrFormat("%-5s", RegistersText({file, static_cast<uint8_t>(index), 1}));
-  if (IsUniform(file)) return absl::StrCat(text, " ", WordText(value.lanes[0], f32), "\n");
+  if (IsUniform(file)) return absl::StrCat(text, " ", WordText(value.lanes[0], format), "\n");
   if (file == RegFile::kPredicate) {
     LaneMask mask = 0;
     for (int lane = 0; lane < kWarpSize; ++lane) mask |= value.lanes[lane] << lane;
     return absl::StrCat(text, " lanes ", HexText(mask, 8), "\n");
   }
-  if (AllLanesAlike(value)) return absl::StrCat(text, " ", WordText(value.lanes[0], f32), " in all lanes\n");
+  if (AllLanesAlike(value))
+    return absl::StrCat(text, " ", WordText(value.lanes[0], format), " in all lanes\n");
   for (int first = 0; first < kWarpSize; first += kLanesPerLine) {
     absl::StrAppendFormat(&text, "%s %2d:", first == 0 ? "" : "     ", first);
     for (int lane = first; lane < first + kLanesPerLine; ++lane) {
-      absl::StrAppend(&text, " ", WordText(value.lanes[lane], f32));
+      absl::StrAppend(&text, " ", WordText(value.lanes[lane], format));
     }
     text += "\n";
   }
   return text;
 }
 
-std::string LaneText(RegFile file, uint32_t index, const RegisterValue& value, uint32_t lane, bool f32) {
+std::string LaneText(RegFile file, uint32_t index, const RegisterValue& value, uint32_t lane, Format format) {
   const uint32_t word = value.lanes[IsUniform(file) ? 0 : lane];
   const bool bit = file == RegFile::kPredicate || file == RegFile::kUniformPredicate;
   return absl::StrFormat("%-5s %s\n", RegistersText({file, static_cast<uint8_t>(index), 1}),
-                         bit ? absl::StrCat(word) : WordText(word, f32));
+                         bit ? absl::StrCat(word) : WordText(word, format));
 }
 
 }  // namespace
 
-absl::StatusOr<const CtaHistory*> Debugger::HistoryOf(uint32_t run, const Dim3& cta) {
+absl::StatusOr<const CtaHistory*> Debugger::HistoryOf(uint32_t kernel, const Dim3& cta) {
   if (histories_ == nullptr) {
     return absl::FailedPreconditionError(
         "a trace holds no register values; they come from machine code that is executed: give --cubin with "
         "--launch "
         "instead of --trace");
   }
-  const Dim3& grid = gpu().trace().info().kernels[KernelOf(run)].grid;
+  const Dim3& grid = gpu().trace().info().kernels[kernel].grid;
   const uint64_t linear = cta.x + uint64_t{grid.x} * (cta.y + uint64_t{grid.y} * cta.z);
-  return histories_->Of(KernelOf(run), linear);
+  return histories_->Of(kernel, linear);
 }
 
 absl::StatusOr<uint64_t> Debugger::InstructionsOf(const WarpId& id, const CtaHistory& history) const {
@@ -75,7 +86,8 @@ absl::StatusOr<uint64_t> Debugger::InstructionsOf(const WarpId& id, const CtaHis
 
 Debugger::Text Debugger::Registers(Words words) {
   std::vector<RegRange> ranges;
-  bool all = false, before = false, f32 = false;
+  bool all = false, before = false;
+  Format format = Format::kHex;
   std::optional<uint32_t> lane;
   while (!words.empty()) {
     if (words.TakeIf("all")) {
@@ -83,7 +95,9 @@ Debugger::Text Debugger::Registers(Words words) {
     } else if (words.TakeIf("before")) {
       before = true;
     } else if (words.TakeIf("f32")) {
-      f32 = true;
+      format = Format::kFloat;
+    } else if (words.TakeIf("s32")) {
+      format = Format::kSigned;
     } else if (words.TakeIf("lane")) {
       ASSIGN_OR_RETURN(const uint64_t number, words.TakeNumber("lane", 0, kWarpSize - 1));
       lane = static_cast<uint32_t>(number);
@@ -93,7 +107,7 @@ Debugger::Text Debugger::Registers(Words words) {
     }
   }
   ASSIGN_OR_RETURN(const WarpId id, Selected());
-  ASSIGN_OR_RETURN(const CtaHistory* const history, HistoryOf(id.run, id.cta));
+  ASSIGN_OR_RETURN(const CtaHistory* const history, HistoryOf(KernelOf(id.run), id.cta));
   ASSIGN_OR_RETURN(const uint64_t issued, InstructionsOf(id, *history));
   if (all) ranges.push_back({RegFile::kGeneral, 0, static_cast<uint8_t>(history->num_registers())});
   if (ranges.empty()) {
@@ -114,7 +128,7 @@ Debugger::Text Debugger::Registers(Words words) {
                        "the kernel does not use it");
       }
       const RegisterValue value = history->At(id.warp, instructions, range.file, i);
-      text += lane ? LaneText(range.file, i, value, *lane, f32) : ValueText(range.file, i, value, f32);
+      text += lane ? LaneText(range.file, i, value, *lane, format) : ValueText(range.file, i, value, format);
     }
   }
   return text;
@@ -124,13 +138,13 @@ Debugger::Text Debugger::Predicates(Words words) {
   const bool before = words.TakeIf("before");
   RETURN_IF_ERROR(words.Finish("preds"));
   ASSIGN_OR_RETURN(const WarpId id, Selected());
-  ASSIGN_OR_RETURN(const CtaHistory* const history, HistoryOf(id.run, id.cta));
+  ASSIGN_OR_RETURN(const CtaHistory* const history, HistoryOf(KernelOf(id.run), id.cta));
   ASSIGN_OR_RETURN(const uint64_t issued, InstructionsOf(id, *history));
   const uint64_t instructions = issued - (before && issued != 0 ? 1 : 0);
   std::string text = absl::StrCat(WarpText(id), " behind ", instructions, " of its instructions\n");
   for (uint32_t p = 0; p < 7; ++p) {
-    text +=
-        ValueText(RegFile::kPredicate, p, history->At(id.warp, instructions, RegFile::kPredicate, p), false);
+    text += ValueText(RegFile::kPredicate, p, history->At(id.warp, instructions, RegFile::kPredicate, p),
+                      Format::kHex);
   }
   for (uint32_t p = 0; p < 7; ++p) {
     absl::StrAppend(&text, p == 0 ? "" : "  ", "UP", p, " ",
@@ -140,7 +154,7 @@ Debugger::Text Debugger::Predicates(Words words) {
 }
 
 std::string Debugger::ChangeText(const RegisterWatch& watch, uint64_t number) {
-  const auto history = HistoryOf(watch.run, watch.cta);
+  const auto history = HistoryOf(watch.kernel, watch.cta);
   if (!history.ok()) return absl::StrCat("  ", history.status().message(), "\n");
   const RegisterValue old = (*history)->At(watch.warp, number, watch.file, watch.index);
   const RegisterValue now = (*history)->At(watch.warp, number + 1, watch.file, watch.index);

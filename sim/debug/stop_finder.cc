@@ -40,7 +40,7 @@ void StopFinder::BeginStep(std::optional<WarpId> warp, uint64_t count) {
   step_warp_ = warp;
   steps_left_ = count;
   stepped_.reset();
-  step_ended_ = stopped_ = show_issues_ = false;
+  step_ended_ = stopped_ = show_issues_ = ignores_stops_ = false;
   hits_.clear();
   issues_.clear();
   num_hits_ = num_issues_ = num_elsewhere_ = 0;
@@ -90,7 +90,7 @@ void StopFinder::Issued(const IssuedInst& issued) {
       issues_.push_back(KeptOf(issued));
     }
   }
-  if (!stops_.empty()) {
+  if (!stops_.empty() && !ignores_stops_) {
     const uint32_t kernel = gpu_->runs()[issued.kernel]->trace_kernel;
     CheckStops({issued, kernel, gpu_->trace().StaticTable(kernel)[issued.inst->static_id]});
   }
@@ -109,7 +109,7 @@ bool StopFinder::StepWarpGone() const {
 
 bool StopFinder::PauseAfter(Cycle) {
   if (StepWarpGone()) step_ended_ = stopped_ = true;
-  return stopped_;
+  return stopped_ || (interrupted_ != nullptr && interrupted_->load(std::memory_order_relaxed));
 }
 
 }  // namespace sm89::debug

@@ -1,6 +1,7 @@
 // Watches what the SMs issue and says when the simulation stops.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,12 +51,17 @@ class StopFinder final : public IssueObserver {
     KeptIssue issue;
   };
 
+  // Once `interrupted` (may be null) is true, the simulation pauses.
+  explicit StopFinder(const std::atomic<bool>* interrupted) : interrupted_(interrupted) {}
   void Attach(const Gpu* gpu) { gpu_ = gpu; }
 
   // Before each run.
   void Begin() { BeginStep(std::nullopt, 0); }
   // Stops when this warp has issued `count` more instructions, or has ended; without a warp any warp counts.
   void BeginStep(std::optional<WarpId> warp, uint64_t count);
+  // In this run no breakpoint or watch is looked at.
+  void IgnoreStops() { ignores_stops_ = true; }
+  bool ignores_stops() const { return ignores_stops_; }
   // Keeps what issues for issues(): in this SM, without one in all of them.
   void ShowIssues(std::optional<uint32_t> sm) {
     show_issues_ = true;
@@ -87,6 +93,7 @@ class StopFinder final : public IssueObserver {
   bool Steps(const IssuedInst& issued) const;
   bool StepWarpGone() const;
 
+  const std::atomic<bool>* const interrupted_;
   const Gpu* gpu_ = nullptr;
   std::vector<Stop> stops_;
   std::optional<WarpId> step_warp_;
@@ -94,6 +101,7 @@ class StopFinder final : public IssueObserver {
   std::optional<KeptIssue> stepped_;
   bool step_ended_ = false;
   bool show_issues_ = false;
+  bool ignores_stops_ = false;
   bool stopped_ = false;
   std::vector<Hit> hits_;
   uint64_t num_hits_ = 0;

@@ -134,20 +134,28 @@ std::string MemoryWatch::Text() const {
   return text;
 }
 
-bool RegisterWatch::Holds(const IssuedInst& issued) const {
-  return issued.kernel == run && issued.warp == warp && issued.cta == cta &&
-         std::binary_search(changes.begin(), changes.end(), issued.number);
+Place RegisterWatch::Where() const {
+  Place place;
+  place.kernel = kernel;
+  place.cta = cta;
+  place.warp = warp;
+  return place;
+}
+
+bool RegisterWatch::Holds(const Issue& issue) const {
+  return issue.kernel == kernel && issue.what.warp == warp && issue.what.cta == cta &&
+         std::binary_search(changes.begin(), changes.end(), issue.what.number);
 }
 
 std::string RegisterWatch::Text() const {
   std::string text = RegistersText({file, static_cast<uint8_t>(index), 1});
   if (lane) absl::StrAppend(&text, " lane ", *lane);
-  return absl::StrCat(text, " of CTA ", DimText(cta), " warp ", warp);
+  return absl::StrCat(text, " of kernel ", uint64_t{kernel} + 1, " CTA ", DimText(cta), " warp ", warp);
 }
 
 bool Stop::Hits(const Issue& issue) {
   if (cycle.has_value() || memory.has_value()) return false;
-  if (reg.has_value()) return reg->Holds(issue.what);
+  if (reg.has_value()) return reg->Holds(issue);
   if (!place.Holds(issue)) return false;
   if (place.of_instruction()) return true;
   if (issue.what.number != 0) return false;

@@ -58,13 +58,14 @@ struct MemoryWatch {
 struct RegisterWatch {
   RegFile file = RegFile::kGeneral;
   uint32_t index = 0;
-  uint32_t run = 0;  // index of the kernel's run
+  uint32_t kernel = 0;  // place in the trace, from 0
   Dim3 cta;
   uint32_t warp = 0;
   std::optional<uint32_t> lane;
   std::vector<uint64_t> changes;  // numbers of the warp's instructions that change it
 
-  bool Holds(const IssuedInst& issued) const;
+  Place Where() const;
+  bool Holds(const Issue& issue) const;
   std::string Text() const;
 };
 

@@ -6,6 +6,7 @@
 #include "sim/base/counted.h"
 #include "sim/base/strings.h"
 #include "sim/gpu/gpu.h"
+#include "sim/gpu/states_text.h"
 #include "sim/stats/pc_profile.h"
 
 namespace sm89 {
@@ -13,7 +14,8 @@ namespace {
 
 constexpr uint32_t kMaxWarpsListed = 64;
 
-// "12 resident warps: barrier 8, long_scoreboard 4", the largest first.
+}  // namespace
+
 std::string StatesText(const std::array<uint64_t, kNumWarpStates>& warps) {
   std::vector<std::pair<uint64_t, size_t>> states;
   uint64_t all = 0;
@@ -30,8 +32,6 @@ std::string StatesText(const std::array<uint64_t, kNumWarpStates>& warps) {
   }
   return text;
 }
-
-}  // namespace
 
 std::string Gpu::BarrierHint() const {
   for (const uint32_t index : active_) {

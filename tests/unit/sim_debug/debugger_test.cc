@@ -162,21 +162,50 @@ TEST(DebuggerTest, ShowsMasksCountersAndWhyAWarpDoesNotIssue) {
   EXPECT_NE(half.find("  state     branch_resolving since cycle 3: until cycle "), std::string::npos) << half;
 }
 
-TEST(DebuggerTest, ListsWarpsByPlace) {
-  const std::string header =
-      "  SM slot kernel  CTA              warp   issued  next    lanes       state                 until  "
-      "SB0-SB5\n";
-  EXPECT_EQ(Answer(PairsArgs(), "cycle 3\nwarps warp 0\n"),
-            header +
-                "   0    0      1  (0,0,0)             0        1  0x0010  0xffffffff  wait                  "
-                "    7  "
-                "0 0 0 0 0 0\n"
-                "   1    0      1  (1,0,0)             0        1  0x0010  0xffffffff  wait                  "
-                "    7  "
-                "0 0 0 0 0 0\n");
-  EXPECT_EQ(Times(Answer(PairsArgs(), "cycle 3\nwarps\n"), "\n"), 5u);
-  EXPECT_EQ(Times(Answer(PairsArgs(), "cycle 3\nwarps pc 0x10\n"), "\n"), 3u);
+TEST(DebuggerTest, ListsWarpsByPlaceAndState) {
+  EXPECT_EQ(
+      Answer(PairsArgs(), "cycle 3\nwarps warp 0\n"),
+      "  SM slot kernel  CTA              warp   issued  next    lanes       state                    until  "
+      "SB0-SB5\n"
+      "   0    0      1  (0,0,0)             0        1  0x0010  0xffffffff  wait                         7  "
+      "0 0 0 0 0 0\n"
+      "   1    0      1  (1,0,0)             0        1  0x0010  0xffffffff  wait                         7  "
+      "0 0 0 0 0 0\n"
+      "2 resident warps: wait 2\n");
+  const std::string all = Answer(PairsArgs(), "cycle 3\nwarps\n");
+  EXPECT_EQ(Times(all, "\n"), 6u) << all;
+  EXPECT_NE(all.find("\n4 resident warps: wait 2, branch_resolving 2\n"), std::string::npos) << all;
+  EXPECT_EQ(Times(Answer(PairsArgs(), "cycle 3\nwarps pc 0x10\n"), "\n"), 4u);
+  EXPECT_EQ(Times(Answer(PairsArgs(), "cycle 3\nwarps state branch_resolving sm 1\n"), "\n"), 3u);
   EXPECT_EQ(Answer(PairsArgs(), "cycle 3\nwarps pc 0x60\n"), "no such warp is resident\n");
+  EXPECT_EQ(Answer(PairsArgs(), "cycle 3\nwarps state drain\n"), "no such warp is resident\n");
+}
+
+// Breakpoints of other warps interrupt a step, unless it is alone.
+TEST(DebuggerTest, StepsAlonePastBreakpoints) {
+  const std::string start = "tbreak cta 0 warp 0\nc\nbreak warp 1\nbreak op MUFU\nbreak cycle 8\n";
+  const std::string stopped = Answer(PairsArgs(), start + "step 2\n");
+  EXPECT_NE(stopped.find("breakpoint 4: cycle 8\n"), std::string::npos) << stopped;
+  EXPECT_EQ(stopped.find("warp 0 issues 0x0020"), std::string::npos) << stopped;
+  const std::string alone = Answer(PairsArgs(), start + "step 3 alone\n");
+  EXPECT_EQ(Times(alone, "\n"), 1u) << alone;
+  EXPECT_NE(alone.find("warp 0 issues 0x0030 LDG"), std::string::npos) << alone;
+}
+
+// Two barriers for the halves of a CTA, which a trace without machine code does not tell: warps wait for
+// ever.
+TEST(DebuggerTest, ShowsWhoWaitsInADeadlock) {
+  KernelScript kernel;
+  kernel.info.block = {128, 1, 1};
+  kernel.warp = [](uint32_t, uint32_t w) {
+    WarpScript s;
+    return s.Op("BAR.SYNC.DEFER_BLOCKING", {}, {}, ~LaneMask{0}, 1 + w / 2).Op("EXIT");
+  };
+  const auto outcome = Debug(TraceArgs(WriteTrace({kernel})), "c\nwarp warp 3\nwarps\nqueues sm 0\n");
+  EXPECT_EQ(outcome.code, 4) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find("the simulation has ended (deadlock: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find(": barrier 2 has 2 of 4 warps\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("4 resident warps: barrier 4\n"), std::string::npos) << outcome.out;
 }
 
 TEST(DebuggerTest, ShowsBanksPassByPass) {

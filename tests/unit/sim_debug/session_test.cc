@@ -8,6 +8,7 @@
 #include <set>
 
 #include "sim/debug/commands.h"
+#include "sim/sm/warp_view.h"
 #include "tests/unit/sim_debug/debug_run.h"
 #include "tests/unit/sim_tools/run_sim.h"
 
@@ -134,6 +135,43 @@ TEST(SessionTest, StopsWhereItIsInterrupted) {
       << outcome.err;
 }
 
+// Ctrl-C while it runs: it stops behind that cycle and can go on.
+TEST(SessionTest, GoesOnAfterAnInterrupt) {
+  std::atomic<bool> interrupted{false};
+  debug::Debugger debugger({.history_bytes = 1 << 20, .emu = {}, .interrupted = &interrupted});
+  SimulatorOptions options;
+  options.config = testing::TestConfig();
+  options.trace_path = SmallTrace();
+  // Interrupts behind the first issue, which the debugger sees too.
+  class Interrupting final : public IssueObserver {
+   public:
+    Interrupting(IssueObserver* next, std::atomic<bool>* flag) : next_(*next), flag_(*flag) {}
+    void Issued(const IssuedInst& issued) override {
+      next_.Issued(issued);
+      if (!fired_) flag_.store(true);
+      fired_ = true;
+    }
+    bool PauseAfter(Cycle cycle) override { return next_.PauseAfter(cycle); }
+
+   private:
+    IssueObserver& next_;
+    std::atomic<bool>& flag_;
+    bool fired_ = false;
+  } observer(debugger.observer(), &interrupted);
+  options.observer = &observer;
+  auto simulator = Simulator::Create(std::move(options));
+  ASSERT_TRUE(simulator.ok());
+  debugger.Attach(*std::move(simulator));
+  const auto stopped = debugger.Execute("continue");
+  EXPECT_TRUE(absl::IsCancelled(stopped.status())) << stopped.status();
+  EXPECT_NE(stopped.status().message().find("interrupted in cycle 5"), std::string::npos) << stopped.status();
+  EXPECT_TRUE(debugger.Execute("warps").ok());
+  interrupted.store(false);
+  const auto ended = debugger.Execute("continue");
+  ASSERT_TRUE(ended.ok()) << ended.status();
+  EXPECT_EQ(ended->find("the simulation has ended (complete)"), 0u) << *ended;
+}
+
 // What the memory checker stops cannot go on; its finding is named once.
 TEST(SessionTest, ReportsFaultsOfTheExecutedCode) {
   std::string launch = testing::ExampleKernelText("vector_add.json");
@@ -219,6 +257,8 @@ TEST(SessionTest, SaysWhatIsWrongAndWhere) {
       {"tbreak op LDG\nc\nbanks\n", "is in shared memory"},
       {"tbreak op LDG\nc\naccess next\n", "warp 2 has no addresses"},
       {"tbreak op LDG\nc\naccess later\n", "a word too many (access = 'later'"},
+      {"warps state lazy\n",
+       "not usable (state = 'lazy', expected selected, not_selected, long_scoreboard, "},
       {"buffers\n", "a trace does not name its buffers"},
       {"list\n", "no warp is selected"},
       {"help nonsense\n", "no such command (help = 'nonsense'"},

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <fstream>
 #include <map>
 
 #include "sim/debug/history.h"
@@ -153,7 +154,7 @@ TEST(RegisterWatchTest, StopsAtEveryChange) {
   std::string script = start;
   for (size_t i = 0; i <= changes; ++i) script += "c\n";
   const std::string text = Transcript(args, script);
-  EXPECT_EQ(Times(text, "\nwatch 2: P0 of CTA (2,0,0) warp 1\n  cycle "), changes) << text;
+  EXPECT_EQ(Times(text, "\nwatch 2: P0 of kernel 1 CTA (2,0,0) warp 1\n  cycle "), changes) << text;
   EXPECT_EQ(Times(text, "  P0 lane "), changes) << text;
   EXPECT_EQ(Times(text, "the simulation has ended (complete)"), 1u) << text;
 }
@@ -169,6 +170,40 @@ TEST(RegisterWatchTest, OfOneLaneStopsForThatLaneOnly) {
   const std::string text = Answer(args, "tbreak cta 1 warp 0\nc\nwatch R0 lane 3\nc\n");
   EXPECT_NE(text.find("\n  R0 lane 3 0x"), std::string::npos) << text;
   EXPECT_EQ(Times(text, " -> "), 1u) << text;
+}
+
+// A warp may be named before it begins.
+TEST(RegisterWatchTest, OfANamedWarpStopsAsThatOfTheSelectedOne) {
+  const std::string named = Transcript(KernelArgs("divergent"), "watch P0 lane 4 cta 2 warp 1\nc\nc\nwarp\n");
+  EXPECT_NE(named.find("watch 1: P0 lane 4 of kernel 1 CTA (2,0,0) warp 1\n  changed by "), std::string::npos)
+      << named;
+  EXPECT_EQ(Times(named, "still to come"), 0u) << "it has not begun";
+  const std::string selected =
+      Transcript(KernelArgs("divergent"), "tbreak cta 2 warp 1\nc\nwatch P0 lane 4\nc\nc\nwarp\n");
+  EXPECT_EQ(Times(selected, "still to come"), 1u);
+  EXPECT_EQ(testing::LastAnswer(named), testing::LastAnswer(selected));
+  const auto outcome = Debug(KernelArgs("divergent"), "watch P0 cta 2\n");
+  EXPECT_NE(outcome.err.find("not one warp (watch = 'cta 2,0,0', expected cta and warp, and kernel"),
+            std::string::npos)
+      << outcome.err;
+}
+
+// All CTAs of a cooperative launch are executed together, for their registers too.
+TEST(HistoriesTest, KnowCooperativeLaunches) {
+  std::string launch = testing::ExampleKernelText("reduction.json");
+  const size_t at = launch.find("\"compare\"");
+  ASSERT_NE(at, std::string::npos);
+  launch.insert(at, "\"cooperative\": true, ");
+  const std::string file =
+      ::testing::TempDir() + "/sm89_debug_cooperative_" + std::to_string(getpid()) + ".json";
+  std::ofstream(file) << launch;
+  std::vector<std::string> args = KernelArgs("reduction");
+  const std::string script = "tbreak op FADD cta 7 warp 3\nc\nregs lane 3\nregs R0 lane 3 s32\n";
+  const std::string one_by_one = Answer(args, script);
+  args.back() = file;
+  const std::string together = Answer(args, script);
+  EXPECT_EQ(together, one_by_one);
+  EXPECT_NE(together.find("\nR0 "), std::string::npos) << together;
 }
 
 // Values seen through a register watch are those that 'regs' shows.
