@@ -174,6 +174,15 @@ void PrintSubmitted(Context& context, const std::vector<v1::Job>& jobs, const st
   }
 }
 
+void SayWhatCanBeFetched(Terminal& terminal, const v1::Job& job) {
+  const std::string id = ShortName(job.name());
+  terminal.err() << "all statistics: 'sm89 result " << id << "'\n";
+  if (job.spec().profile()) terminal.err() << "by instruction: 'sm89 profile " << id << "'\n";
+  if (job.spec().ser_trace() != v1::SER_TRACE_UNSPECIFIED) {
+    terminal.err() << "reordering decisions: 'sm89 result " << id << " --ser-trace FILE'\n";
+  }
+}
+
 absl::StatusOr<ExitCode> ShowEnds(Context& context, const std::vector<v1::Job>& jobs, const Inputs& inputs) {
   CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
   ExitCode code = kExitOk;
@@ -197,7 +206,7 @@ absl::StatusOr<ExitCode> ShowEnds(Context& context, const std::vector<v1::Job>& 
   if (jobs.size() == 1 && !context.flags.json) {
     if (ExitCodeOf(jobs.front()) == kExitJobFailed) PrintJobEnd(context, jobs.front());
     if (rows.front().result.present && context.talks()) {
-      context.terminal().err() << "all statistics: 'sm89 result " << ShortName(jobs.front().name()) << "'\n";
+      SayWhatCanBeFetched(context.terminal(), jobs.front());
     }
   }
   return code;

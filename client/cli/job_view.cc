@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/format.h"
 #include "client/cli/json_out.h"
 #include "client/cli/live_profile.h"
@@ -22,6 +23,17 @@ std::string LabelsText(const v1::JobSpec& spec) {
   std::string text;
   for (const auto& [key, value] : sorted) absl::StrAppend(&text, text.empty() ? "" : " ", key, "=", value);
   return text;
+}
+
+// What the job has beside its reports.
+std::string KeptText(const v1::JobSpec& spec) {
+  std::vector<std::string> kept;
+  if (spec.profile()) kept.emplace_back("profile");
+  if (spec.keep_trace()) kept.emplace_back("trace");
+  if (spec.ser_trace() == v1::SER_TRACE_COMPACT) kept.emplace_back("reordering decisions");
+  if (spec.ser_trace() == v1::SER_TRACE_CSV) kept.emplace_back("reordering decisions (CSV)");
+  if (spec.ser_trace() == v1::SER_TRACE_JSONL) kept.emplace_back("reordering decisions (JSON lines)");
+  return absl::StrJoin(kept, ", ");
 }
 
 // One JSON object a line.
@@ -166,6 +178,8 @@ void PrintJob(Context& context, const v1::Job& job) {
        {"kernels", spec.kernels()},
        {"cycles at most", spec.max_cycles() > 0 ? absl::StrCat(spec.max_cycles()) : ""},
        {"threads", spec.threads() > 0 ? absl::StrCat(spec.threads()) : ""},
+       {"machine code", absl::StrJoin(spec.sass(), " ")},
+       {"kept too", KeptText(spec)},
        {"labels", LabelsText(spec)},
        {"priority", spec.priority() != 0 ? absl::StrCat(spec.priority()) : ""},
        {"worker", job.worker()},

@@ -182,6 +182,8 @@ TEST_F(MachineCodeServiceTest, AProfileIsThatOfTheStandAloneProgramAndAddsUp) {
   EXPECT_EQ(kernel["total"][0], report["statistics"]["sm"]["warp_instructions"]);
   EXPECT_EQ(kernel["total"][1], report["statistics"]["sm"]["thread_instructions"]);
   EXPECT_FALSE(report["per_pc"].empty());
+  const ProgramResult shown = daemon_.Cli({"show", job});
+  EXPECT_THAT(shown.out, HasSubstr("kept too"));
   // A job without a profile says so; with one is another question.
   const ProgramResult plain = Submit(input);
   ASSERT_EQ(plain.exit_code, 0) << plain.err;

@@ -579,6 +579,8 @@ TEST_F(CliTest, DecisionsOfTheReorderingStageAreAskedForInAForm) {
   AddJob("b", v1::Job::SUCCEEDED).mutable_spec()->set_ser_trace(v1::SER_TRACE_COMPACT);
   EXPECT_EQ(Run({"result", "b", "--ser-trace", (home_ / "d.csv").string()}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("ser_trace.ser, which is no .csv file"));
+  EXPECT_EQ(Run({"show", "b"}), kExitOk);
+  EXPECT_THAT(out(), HasSubstr("reordering decisions"));
 }
 
 TEST_F(CliTest, WatchAsksForSoMuchOfTheProfile) {
