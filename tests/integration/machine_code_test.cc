@@ -99,6 +99,23 @@ TEST_F(MachineCodeServiceTest, CodeOfAnotherBuildFailsTheJobWithKernelPcAndBothT
   for (const char* part : {"vector_add", "0x0", "NOP", "other.sass"}) EXPECT_THAT(message, HasSubstr(part));
 }
 
+TEST_F(MachineCodeServiceTest, ABaselineWithSassIsCheckedByJobsAndByTheStandAloneProgram) {
+  const std::string trace = TextTrace(), cubin = Kernel("vector_add.sm_89.cubin");
+  const std::string file = daemon_.File("baseline.json");
+  const ProgramResult recorded =
+      daemon_.Cli({"baseline", "record", file, "--trace", trace, "--sass", cubin}, 300);
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.out << recorded.err;
+  EXPECT_EQ(Parse(ReadFileText(file))["runs"][0]["question"]["sass"].size(), 1u);
+  EXPECT_EQ(daemon_.Cli({"baseline", "check", file, "--band", "0.1"}, 300).exit_code, 0);
+  const ProgramResult alone = Run({"sm89-sim", "--baseline-check", file});
+  EXPECT_EQ(alone.exit_code, 0) << alone.out << alone.err;
+  EXPECT_EQ(daemon_
+                .Cli({"baseline", "record", file, "--cubin", cubin, "--launch", Kernel("vector_add.json"),
+                      "--sass", cubin})
+                .exit_code,
+            2);
+}
+
 TEST_F(MachineCodeServiceTest, UploadsOfCodeAreWhatTheySay) {
   const std::string code = UploadedCode(Kernel("vector_add.sm_89.cubin"));
   const ProgramResult shown = daemon_.Cli({"traces", "show", code, "--json"});
