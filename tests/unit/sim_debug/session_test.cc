@@ -330,6 +330,39 @@ TEST(SessionTest, BoundsBreakpointsAndLines) {
       << line.err;
 }
 
+// The page's example gives what the page shows, but for the numbers.
+TEST(SessionTest, AnswersAsTheManualShows) {
+  std::string script, shown;
+  std::istringstream page(TextOf(std::string(SM89_SOURCE_DIR) + "/sim/debug/DEBUG.md"));
+  int block = 0;  // code blocks begun so far: the first is the example, the second its output
+  bool inside = false, script_begun = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("```")) {
+      inside = !inside;
+      block += inside ? 1 : 0;
+    } else if (inside && block == 1) {
+      if (line == "END") script_begun = false;
+      if (script_begun) script += line + "\n";
+      if (line.ends_with("<<'END'")) script_begun = true;
+    } else if (inside && block == 2) {
+      shown += line + "\n";
+    }
+  }
+  ASSERT_GT(Times(script, "\n"), 8u);
+  ASSERT_GT(Times(shown, "\n"), 15u);
+  const auto masked = [](const std::string& text) {
+    return std::regex_replace(text, std::regex("[0-9a-f]+"), "#");
+  };
+  const std::string transcript = masked("\n" + testing::Transcript(KernelArgs("sgemm_tiled"), script));
+  std::istringstream lines(shown);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("...") != std::string::npos) continue;
+    // Commands have their comments in the script.
+    const std::string end = line.starts_with("(sm89) ") ? "" : "\n";
+    EXPECT_NE(transcript.find("\n" + masked(line) + end), std::string::npos) << line;
+  }
+}
+
 // Any sequence of lines is answered or refused, and the simulation comes to the same end.
 TEST(SessionTest, SurvivesRandomCommands) {
   const std::vector<std::string> vocabulary = {"break",   "tbreak",

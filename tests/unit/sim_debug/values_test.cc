@@ -221,6 +221,14 @@ TEST(RegisterWatchTest, ShowsOldAndNewValues) {
             std::stoul(old_value, nullptr, 16));
 }
 
+TEST(SourceLineTest, StopsAtItsInstructions) {
+  const std::string text =
+      Transcript(KernelArgs("sgemm_tiled"), "tbreak line 14 cta 0 warp 0\nc\nlist 1\nlist 3\n");
+  EXPECT_NE(text.find("temporary breakpoint 1: cta 0,0,0 warp 0 line 14\n  cycle "), std::string::npos)
+      << text;
+  EXPECT_NE(Find(text, "\n(\\* 0x[0-9a-f]+ [^\n]*; line 14)\n"), "") << "the issued one\n" << text;
+}
+
 TEST(PredicateTest, AreMasksOfLanes) {
   const std::string text = Answer(KernelArgs("reduction"), "break op BAR cta 0 warp 0\nc\npreds\n");
   EXPECT_NE(text.find("\nP0    lanes 0x"), std::string::npos) << text;
