@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include "sim/api/named_kernels.h"
 #include "sim/base/counted.h"
+#include "sim/base/digest.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/cubin/reader.h"
@@ -28,18 +30,23 @@ namespace {
 struct CodeFunction {
   sass::ListedFunction code;
   std::shared_ptr<const cubin::Module> module;  // null: of a listing
-  std::string demangled;  // "void axpy<float>(float*, int)"; the name itself where it is not mangled
-  std::string plain;      // without parameters
 };
+
+// Places in CodeFile::functions, in its order.
+using FunctionIndex = std::map<std::string, std::vector<size_t>>;
 
 struct CodeFile {
   std::string name;
+  std::string digest;
   std::vector<CodeFunction> functions;
+  FunctionIndex by_name, by_demangled, by_plain;
+
+  std::string base_name() const { return std::filesystem::path(name).filename().string(); }
 };
 
 absl::Status Unreadable(const std::string& name, absl::StatusCode code, std::string message) {
   return InputError(code, Fault{.file = name,
-                                .field = "--sass",
+                                .field = "sass",
                                 .expected = "a cubin or a listing of at most 1 GiB",
                                 .message = std::move(message)});
 }
@@ -81,17 +88,16 @@ std::vector<CodeFunction> FunctionsOf(const std::shared_ptr<const cubin::Module>
       }
       listed.insts.push_back(inst);
     }
-    functions.push_back({std::move(listed), module, "", ""});
+    functions.push_back({std::move(listed), module});
   }
   return functions;
 }
 
-absl::StatusOr<std::vector<CodeFunction>> ReadFunctions(const std::string& path, const std::string& name) {
-  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, name));
+absl::StatusOr<std::vector<CodeFunction>> ReadFunctions(const std::string& bytes, const std::string& name) {
   std::vector<CodeFunction> all;
   if (!IsBinary(bytes)) {
     ASSIGN_OR_RETURN(std::vector<sass::ListedFunction> listed, sass::ReadListing(bytes, name));
-    for (sass::ListedFunction& function : listed) all.push_back({std::move(function), nullptr, "", ""});
+    for (sass::ListedFunction& function : listed) all.push_back({std::move(function), nullptr});
     return all;
   }
   ASSIGN_OR_RETURN(const std::vector<cubin::Image> images, cubin::ListImages(bytes, name));
@@ -116,31 +122,41 @@ std::string Demangled(const std::string& name) {
 }
 
 absl::StatusOr<CodeFile> ReadCodeFile(const MachineCodeFile& given) {
-  CodeFile file{given.name, {}};
-  ASSIGN_OR_RETURN(file.functions, ReadFunctions(given.path, given.name));
-  for (CodeFunction& function : file.functions) {
-    function.demangled = Demangled(function.code.name);
-    function.plain = function.demangled.substr(0, function.demangled.find('('));
+  CodeFile file{.name = given.name};
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(given.path, given.name));
+  file.digest = Sha256Hex(bytes);
+  ASSIGN_OR_RETURN(file.functions, ReadFunctions(bytes, given.name));
+  for (size_t i = 0; i < file.functions.size(); ++i) {
+    const std::string& name = file.functions[i].code.name;
+    const std::string demangled = Demangled(name);
+    file.by_name[name].push_back(i);
+    file.by_plain[demangled.substr(0, demangled.find('('))].push_back(i);
+    file.by_demangled[demangled].push_back(i);
   }
   return file;
 }
 
+// Those of the kernel's architecture, or of none, under `name`.
+std::vector<const CodeFunction*> FunctionsUnder(const FunctionIndex& index, const CodeFile& file,
+                                                const KernelInfo& kernel) {
+  std::vector<const CodeFunction*> found;
+  const auto named = index.find(kernel.name);
+  if (named == index.end()) return found;
+  for (const size_t i : named->second) {
+    const uint32_t arch = file.functions[i].code.arch;
+    if (arch == 0 || arch == kernel.binary_version) found.push_back(&file.functions[i]);
+  }
+  return found;
+}
+
 // As tracers write kernels: mangled, demangled, or without parameters where that names one function only.
 const CodeFunction* FindFunction(const CodeFile& file, const KernelInfo& kernel) {
-  const CodeFunction* by_demangled = nullptr;
-  const CodeFunction* by_plain = nullptr;
-  int plain = 0;
-  for (const CodeFunction& function : file.functions) {
-    if (function.code.arch != 0 && function.code.arch != kernel.binary_version) continue;
-    if (function.code.name == kernel.name) return &function;
-    if (function.demangled == kernel.name) by_demangled = &function;
-    if (function.plain == kernel.name) {
-      by_plain = &function;
-      ++plain;
-    }
-  }
-  if (by_demangled != nullptr) return by_demangled;
-  return plain == 1 ? by_plain : nullptr;
+  const auto mangled = FunctionsUnder(file.by_name, file, kernel);
+  if (!mangled.empty()) return mangled.front();
+  const auto demangled = FunctionsUnder(file.by_demangled, file, kernel);
+  if (!demangled.empty()) return demangled.back();
+  const auto plain = FunctionsUnder(file.by_plain, file, kernel);
+  return plain.size() == 1 ? plain.front() : nullptr;
 }
 
 class Overlay {
@@ -241,7 +257,7 @@ absl::Status NothingOfTheTrace(const std::vector<CodeFile>& files, const TraceSe
                       return kernel.name == kernels.front();
                     })->binary_version;
   return InputError(absl::StatusCode::kInvalidArgument,
-                    Fault{.field = "--sass",
+                    Fault{.field = "sass",
                           .value = absl::StrJoin(given, "; "),
                           .expected = NamedKernels(kernels, absl::StrCat(" of sm_", arch)),
                           .message = "no function of the machine code is one of the trace's kernels"});
@@ -254,7 +270,7 @@ std::vector<std::string> UselessFiles(const std::vector<CodeFile>& files, const 
     const bool useful = std::any_of(info.kernels.begin(), info.kernels.end(), [&](const KernelInfo& kernel) {
       return FindFunction(file, kernel) != nullptr;
     });
-    if (!useful) names.push_back(std::filesystem::path(file.name).filename().string());
+    if (!useful) names.push_back(file.base_name());
   }
   return names;
 }
@@ -282,7 +298,8 @@ absl::StatusOr<std::optional<size_t>> GiveCode(const std::vector<CodeFile>& file
 }  // namespace
 
 absl::StatusOr<MachineCodeSummary> CheckMachineCode(const MachineCodeFile& file) {
-  ASSIGN_OR_RETURN(const std::vector<CodeFunction> functions, ReadFunctions(file.path, file.name));
+  ASSIGN_OR_RETURN(const std::string bytes, ReadFile(file.path, file.name));
+  ASSIGN_OR_RETURN(const std::vector<CodeFunction> functions, ReadFunctions(bytes, file.name));
   if (functions.empty()) {
     return Unreadable(file.name, absl::StatusCode::kInvalidArgument, "it holds no machine code");
   }
@@ -305,6 +322,7 @@ absl::StatusOr<MachineCode> AddMachineCode(std::shared_ptr<TraceSource> trace,
     files.push_back(std::move(file));
   }
   MachineCode result;
+  for (const CodeFile& file : files) result.given.push_back({file.base_name(), file.digest});
   TraceSetInfo info = trace->info();
   result.files.resize(info.kernels.size());
   result.origins.resize(info.kernels.size());
@@ -317,7 +335,7 @@ absl::StatusOr<MachineCode> AddMachineCode(std::shared_ptr<TraceSource> trace,
     ASSIGN_OR_RETURN(const std::optional<size_t> file,
                      GiveCode(files, kernel, table, &tables[k], &result.origins[k]));
     if (file.has_value()) {
-      result.files[k] = std::filesystem::path(files[*file].name).filename().string();
+      result.files[k] = files[*file].base_name();
     } else if (std::find(missing.begin(), missing.end(), kernel.name) == missing.end()) {
       missing.push_back(kernel.name);
     }

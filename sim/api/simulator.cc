@@ -122,6 +122,9 @@ class SimulatorImpl final : public Simulator {
     report.model_version = kModelVersion;
     report.trace_name = info.name;
     report.trace_digest = trace_->digest();
+    for (const MachineCodeIdentity& code : code_.given) {
+      report.machine_code.push_back({code.file, code.digest});
+    }
     report.trace_kernels = static_cast<uint32_t>(info.kernels.size());
     report.config_name = options_.config.gpu.name;
     report.config_digest = options_.config.digest;

@@ -1,6 +1,7 @@
 // What a baseline keeps of a report.
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "sim/base/digest.h"
 #include "sim/base/strings.h"
 #include "sim/baseline/baseline.h"
 
@@ -37,6 +38,15 @@ std::string Text(const Json& root, std::initializer_list<const char*> path) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
+// The trace's, and with machine code beside it that of all digests together.
+std::string InputDigest(const Json& root) {
+  std::string digest = Text(root, {"trace", "digest"});
+  const Json code = At(root, {"trace", "machine_code"});
+  if (!code.is_array() || code.empty()) return digest;
+  for (const Json& file : code) absl::StrAppend(&digest, "\n", Text(file, {"digest"}));
+  return Sha256Hex(digest);
+}
+
 }  // namespace
 
 absl::StatusOr<Measurement> FromReport(std::string_view report_json) {
@@ -49,7 +59,7 @@ absl::StatusOr<Measurement> FromReport(std::string_view report_json) {
   }
   Measurement measured{.product_version = Text(root, {"product_version"}),
                        .model_version = Text(root, {"model_version"}),
-                       .trace_digest = Text(root, {"trace", "digest"}),
+                       .trace_digest = InputDigest(root),
                        .config_digest = Text(root, {"config", "digest"})};
   const Json kernels = At(root, {"kernels"});
   if (!kernels.is_array() || kernels.empty()) return NotAReport("no kernels");

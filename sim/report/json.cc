@@ -188,10 +188,17 @@ Json Trace(const RunReport& run) {
   for (const TraceMark& mark : run.marks) {
     marks.push_back({{"kind", mark.kind}, {"detail", mark.detail}, {"count", mark.count}});
   }
-  return {{"name", run.trace_name},
-          {"digest", run.trace_digest},
-          {"kernels", run.trace_kernels == 0 ? Json(nullptr) : Json(run.trace_kernels)},
-          {"marks", std::move(marks)}};
+  Json trace = {{"name", run.trace_name},
+                {"digest", run.trace_digest},
+                {"kernels", run.trace_kernels == 0 ? Json(nullptr) : Json(run.trace_kernels)},
+                {"marks", std::move(marks)}};
+  if (!run.machine_code.empty()) {
+    Json& files = trace["machine_code"] = Json::array();
+    for (const CodeFileReport& code : run.machine_code) {
+      files.push_back({{"file", code.file}, {"digest", code.digest}});
+    }
+  }
+  return trace;
 }
 
 }  // namespace

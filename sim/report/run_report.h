@@ -97,6 +97,12 @@ struct SmReport {
   uint64_t cta_shared_memory_bytes = 0;  // of these, the most that one CTA may have
 };
 
+// A file of machine code whose encodings a trace's kernels got.
+struct CodeFileReport {
+  std::string file;    // without its folder
+  std::string digest;  // SHA-256, lower-case hex
+};
+
 struct UnitReport {  // per slice / per channel figures
   std::vector<L2Stats> slices;
   std::vector<DramStats> channels;
@@ -107,6 +113,7 @@ struct RunReport {
   std::string model_version;
   std::string trace_name;
   std::string trace_digest;
+  std::vector<CodeFileReport> machine_code;  // given beside the trace, in order
   std::string config_name;
   std::string config_digest;
   uint32_t core_khz = 0;

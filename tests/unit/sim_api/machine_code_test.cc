@@ -8,10 +8,12 @@
 #include <sstream>
 
 #include "absl/strings/str_format.h"
+#include "sim/base/digest.h"
 #include "sim/base/fault.h"
 #include "sim/cubin/reader.h"
 #include "sim/ingest/ingest.h"
 #include "sim/isa/decoded_inst.h"
+#include "sim/report/run_report.h"
 #include "sim/sass/decode.h"
 #include "sim/tools/accel_sim_writer.h"
 #include "sim/tools/exit_codes.h"
@@ -168,6 +170,13 @@ TEST_F(MachineCodeTest, ARunIsTheExecutedOnesCycleForCycle) {
   const RunReport report = (*simulator)->Report();
   ASSERT_EQ(report.kernels.size(), 1u);
   EXPECT_EQ(report.kernels[0].control_bits, "machine code of vector_add.sm_89.cubin");
+  ASSERT_EQ(report.machine_code.size(), 1u);
+  EXPECT_EQ(report.machine_code[0].file, "vector_add.sm_89.cubin");
+  std::ostringstream bytes;
+  bytes << std::ifstream(Cubin(), std::ios::binary).rdbuf();
+  EXPECT_EQ(report.machine_code[0].digest, Sha256Hex(bytes.str()));
+  EXPECT_THAT(ReportToJson(report), HasSubstr(report.machine_code[0].digest));
+  EXPECT_THAT(ReportToJson(executed->report), ::testing::Not(HasSubstr("\"machine_code\":")));
   EXPECT_EQ(executed->report.kernels[0].control_bits, "machine code");
   EXPECT_EQ(report.kernels[0].cycles, executed->report.kernels[0].cycles);
   EXPECT_EQ(report.kernels[0].stats.sm.warp_instructions,

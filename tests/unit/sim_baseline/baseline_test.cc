@@ -54,6 +54,23 @@ TEST(Report, GivesVersionsDigestsAndCycles) {
   EXPECT_EQ(measured->total_cycles, 300u);
 }
 
+// Cycles depend on the control bits that the machine code beside a trace gives.
+TEST(Report, OtherMachineCodeIsAnotherInput) {
+  const auto digest = [](const std::string& code) {
+    std::string report = Report("complete", R"({"name": "a", "cycles": 100})");
+    const std::string place = "\"digest\": \"aaaa\"";
+    report.insert(report.find(place) + place.size(), absl::StrCat(", \"machine_code\": [", code, "]"));
+    const auto measured = FromReport(report);
+    return measured.ok() ? measured->trace_digest : std::string(measured.status().message());
+  };
+  const std::string one = R"({"file": "k.cubin", "digest": "1111"})";
+  EXPECT_EQ(digest(""), "aaaa");
+  EXPECT_EQ(digest(one).size(), 64u);
+  EXPECT_EQ(digest(one), digest(R"({"file": "renamed.cubin", "digest": "1111"})"));
+  EXPECT_NE(digest(one), digest(R"({"file": "k.cubin", "digest": "2222"})"));
+  EXPECT_NE(digest(one), digest(one + "," + one));
+}
+
 TEST(Report, OfARunThatDidNotEndIsRefused) {
   const auto cut = FromReport(Report("cycle_limit", R"({"name": "a", "cycles": 100})"));
   EXPECT_EQ(cut.status().code(), absl::StatusCode::kFailedPrecondition);
