@@ -58,12 +58,17 @@ class CycleGraph(unittest.TestCase):
         trace = load(self, records)
         for window in (1, 7, 100, 10_000):
             sums = {(item["sm"], item["cycle"]): sum(other["threads"] for other in records if other["sm"] == item["sm"] and
-                    item["cycle"] <= other["cycle"] < item["cycle"] + window) for item in records}
+                    item["cycle"] <= other["cycle"] < item["cycle"] + window and other["issued"]) for item in records}
             best = max(sums.values())
             self.assertEqual(trace.busiest(window), min(key for key, value in sums.items() if value == best))
             graph = trace.cycle_graph(window=window)
             self.assertEqual((graph.graph["sm"], graph.graph["cycle"]), trace.busiest(window))
-            self.assertEqual(sum(edge["threads"] for _, _, edge in graph.edges(data=True)), best)
+            self.assertEqual(sum(edge["threads"] for _, _, edge in graph.edges(data=True) if edge["issued"]), best)
+
+    def test_refused_decisions_do_not_make_a_cycle_busy(self):
+        refused = [record(10, warp, 0xFFFFFFFF, "MEMORY_STALL", "MEM", target=1, issued=0) for warp in range(4)]
+        self.assertEqual(load(self, refused + [record(20, 1, 0xF)]).busiest(), (0, 20))
+        self.assertEqual(load(self, refused + [record(20, 1, 0xF, "MEMORY_STALL", "MEM", issued=0)]).busiest(), (0, 10))
 
     def test_refuses_what_makes_no_sense(self):
         trace = load(self, [record(7, 5, 3)])

@@ -17,7 +17,8 @@ import dataclasses
 
 import numpy as np
 
-from sm89.ser_file import (COLUMNS, REASONS, ROW, UNITS, SerEmptyError, SerError, SerLimitError, read_blocks, threads_of)
+from sm89.ser_file import (COLUMNS, REASONS, ROW, UNITS, SerEmptyError, SerError, SerLimitError, moved_of, read_blocks,
+                           threads_of)
 
 __all__ = ["COLUMNS", "REASONS", "ROW", "UNITS", "Count", "Heatmap", "Sankey", "Selection", "SerEmptyError", "SerError",
            "SerLimitError", "SerTrace", "Summary", "load", "scan", "threads_of"]
@@ -306,16 +307,17 @@ class SerTrace:
         return heat
 
     def busiest(self, window=1):
-        """(sm, first cycle) of the `window` cycles in which most threads were to move; of equals the lowest SM, then
-        the first cycle. A window begins with a decision. SerEmptyError without rows."""
+        """(sm, first cycle) of the `window` cycles in which most threads moved (where all decisions were refused:
+        were to move); of equals the lowest SM, then the first cycle. A window begins with a decision. SerEmptyError without rows."""
         if len(self) == 0:
             raise SerEmptyError("no decision to choose the busiest cycle from")
         best = (-1, 0, 0)
         rows = self.rows[np.lexsort((self.rows["cycle"], self.rows["sm"]))]
+        threads = moved_of(rows)
         begins = np.flatnonzero(np.concatenate([[True], rows["sm"][1:] != rows["sm"][:-1]])).tolist()
         for begin, end in zip(begins, begins[1:] + [len(rows)]):
             cycles = rows["cycle"][begin:end]
-            until = np.concatenate([[0], np.cumsum(threads_of(rows[begin:end]))])
+            until = np.concatenate([[0], np.cumsum(threads[begin:end])])
             # From the first on: cycle + window might not fit. Exact up to 2^53.
             since = (cycles - cycles[0]).astype(np.float64)
             sums = until[np.searchsorted(since, since + window)] - until[np.searchsorted(since, since)]

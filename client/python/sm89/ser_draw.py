@@ -20,7 +20,7 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Patch, Rectangle
 from matplotlib.path import Path
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from sm89.ser_file import REASONS, UNITS, SerEmptyError, SerError, threads_of
+from sm89.ser_file import REASONS, UNITS, SerEmptyError, SerError, moved_of
 
 CAPTION = "Reordering stage (SER): a research model, not hardware"
 FORMATS = ("png", "svg", "gif")
@@ -683,7 +683,7 @@ def animation(trace, frames=24, fps=4, size=None, title=None):
     if len(trace) == 0:
         raise SerEmptyError("nothing to draw: no decision")
     sms, index = np.unique(trace.rows["sm"], return_inverse=True)
-    sm = int(sms[np.bincount(index, weights=threads_of(trace.rows)).argmax()])
+    sm = int(sms[np.bincount(index, weights=moved_of(trace.rows)).argmax()])
     trace = _of_sm(trace, sm)
     spans = _frame_spans(trace, frames)
     whole = trace.cycle_graph(spans[0][0], spans[-1][1] - spans[0][0], sm)

@@ -62,6 +62,12 @@ def threads_of(rows):
     return _ONES[lanes & 0xFFFF].astype(np.int64) + _ONES[lanes >> 16]
 
 
+def moved_of(rows):
+    """Threads that each row moved: 0 where the decision was refused. Of rows that are all refused, what was to move."""
+    threads = threads_of(rows)
+    return threads * (rows["issued"] != 0) if rows["issued"].any() else threads
+
+
 def read_blocks(path):
     """Yields arrays of ROW, in the file's order. `path` is a file, or '-' for standard input."""
     name = "standard input" if str(path) == "-" else str(path)
