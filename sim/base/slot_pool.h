@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/assert.h"
+
 namespace sm89 {
 
 template <typename T>
@@ -23,7 +25,10 @@ class SlotPool {
     return index;
   }
   // What it holds stays readable until its place is taken again.
-  void Free(uint32_t index) { free_.push_back(index); }
+  void Free(uint32_t index) {
+    SM89_ASSERT(index < slots_.size() && free_.size() < slots_.size(), "a place that is taken is freed");
+    free_.push_back(index);
+  }
 
   T& operator[](uint32_t index) { return slots_[index]; }
   const T& operator[](uint32_t index) const { return slots_[index]; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "sim/base/digest.h"
 #include "sim/base/fault.h"
@@ -101,14 +102,21 @@ TEST(SlotPoolTest, PlacesAreTakenAgainAndNeverTwice) {
   std::map<uint32_t, uint64_t> model;  // alive
   std::mt19937_64 random(7);
   size_t most = 0;
+  uint32_t last_freed = 0;
+  bool freed = false;
   for (uint64_t step = 0; step < 20'000; ++step) {
     if (model.empty() || random() % 5 < 3) {
       const uint32_t index = pool.Add(step);
+      // Which place it is decides the order of some walks: the last freed.
+      const bool reused = std::exchange(freed, false);
+      ASSERT_TRUE(!reused || index == last_freed);
       ASSERT_TRUE(model.emplace(index, step).second) << "place " << index << " is in use";
     } else {
       auto it = std::next(model.begin(), static_cast<long>(random() % model.size()));
       ASSERT_EQ(pool[it->first], it->second);
       pool.Free(it->first);
+      last_freed = it->first;
+      freed = true;
       EXPECT_EQ(pool[it->first], it->second) << "readable until its place is taken";
       model.erase(it);
     }

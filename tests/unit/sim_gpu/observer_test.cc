@@ -135,13 +135,17 @@ TEST(IssueObserverTest, CallsEndInsideAWindow) {
 TEST(IssueObserverTest, ShownStatesAddUpToTheStatistics) {
   Counter counter;
   KernelScript kernel;
-  kernel.info.block = {128, 1, 1};
+  constexpr uint32_t kWarps = 16;  // four a sub-core
+  kernel.info.block = {kWarps * 32, 1, 1};
   kernel.warp = [](uint32_t, uint32_t w) {
     WarpScript s;
     for (uint32_t i = 0; i < 6; ++i) {
       s.Mem("LDG.E", {4}, {2}, 0x7f0000000000 + 4096 * (w * 6 + i), 4).Op("MUFU.RCP", {5}, {4});
       s.Op("DFMA", {6}, {6, 6, 6}).Mem("LDS", {8}, {9}, 0, 128).Op("IADD3", {9}, {8, 8, 8});
     }
+    for (int i = 0; i < 12; ++i) s.Mem("STS", {}, {9, 8}, 0, 128);
+    // Sources of one bank: its ports delay what follows.
+    for (int i = 0; i < 24; ++i) s.Op("FFMA", {12}, {14 + i % 8 * 2, 30 + i % 6 * 2, 42 + i % 10 * 2});
     return s.Op("BAR.SYNC").Op("EXIT");
   };
   SimulatorOptions options;
@@ -155,38 +159,47 @@ TEST(IssueObserverTest, ShownStatesAddUpToTheStatistics) {
   uint64_t issued = 0;
   for (bool done = false; !done;) {
     // The states at the begin of a cycle; a warp that then issues in it was selected instead.
-    std::array<uint64_t, 4> before{};
-    std::array<std::optional<WarpState>, 4> states;
-    for (uint32_t slot = 0; slot < 4; ++slot) {
+    std::array<uint64_t, kWarps> before{};
+    struct Shown {
+      WarpState state, then;
+      Cycle until = 0;  // then the other, if the GPU skips so far
+    };
+    std::array<std::optional<Shown>, kWarps> states;
+    for (uint32_t slot = 0; slot < kWarps; ++slot) {
       const auto view = gpu.sm(0).View(slot, gpu.now());
       if (!view || gpu.now() < view->since) continue;
       before[slot] = view->issued;
-      states[slot] = view->state;
+      const Cycle until = std::max(view->until, gpu.now() + 1);
+      states[slot] = {view->state, until == kNever ? view->state : gpu.sm(0).View(slot, until)->state, until};
     }
     const Cycle now = gpu.now();
     const auto progress = (*simulator)->Advance(1);
     ASSERT_TRUE(progress.ok());
     done = progress->done;
-    for (uint32_t slot = 0; slot < 4; ++slot) {
+    for (uint32_t slot = 0; slot < kWarps; ++slot) {
       const auto view = gpu.sm(0).View(slot, gpu.now());
       if (!states[slot] || !view) continue;
       const bool issues = view->issued != before[slot];
       issued += issues ? 1 : 0;
-      // More than one cycle: in what was skipped nothing happened.
-      if (!issues) shown[static_cast<size_t>(*states[slot])] += gpu.now() - now;
+      if (issues) continue;
+      // More than one cycle: in what was skipped nothing happened but that the fixed part of a wait ended.
+      const Cycle border = std::clamp(states[slot]->until, now, gpu.now());
+      shown[static_cast<size_t>(states[slot]->state)] += border - now;
+      shown[static_cast<size_t>(states[slot]->then)] += gpu.now() - border;
     }
   }
   const RunReport report = (*simulator)->Report();
   EXPECT_GT(issued, 100u);
   EXPECT_LE(issued, report.totals.sm.warp_instructions);
   for (const WarpState state : {WarpState::kLongScoreboard, WarpState::kShortScoreboard, WarpState::kWait,
-                                WarpState::kMathPipeThrottle, WarpState::kMioThrottle, WarpState::kBarrier,
-                                WarpState::kNoInstruction, WarpState::kDispatch, WarpState::kNotSelected}) {
+                                WarpState::kMathPipeThrottle, WarpState::kBarrier, WarpState::kNoInstruction,
+                                WarpState::kDispatch, WarpState::kNotSelected}) {
     const uint64_t counted = report.totals.sm.*CounterOf(state);
     const uint64_t seen = shown[static_cast<size_t>(state)];
+    EXPECT_GT(counted, 50u) << Name(state) << " does not occur: nothing is compared";
     // An event in a cycle may end a state at its begin.
     EXPECT_NEAR(static_cast<double>(seen), static_cast<double>(counted),
-                8 + 0.03 * static_cast<double>(counted))
+                8 + 0.1 * static_cast<double>(counted))
         << Name(state);
   }
 }
