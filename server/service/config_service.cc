@@ -14,7 +14,7 @@
 #include "sim/base/strings.h"
 #include "sim/base/version.h"
 #include "sim/isa/tensor_modes.h"
-#include "sim/sm/tensor_timing.h"
+#include "sim/tensor/tensor_timing.h"
 #include "sm89/v1/config.grpc.pb.h"
 
 namespace sm89 {

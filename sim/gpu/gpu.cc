@@ -12,8 +12,8 @@
 #include "sim/isa/code_flow.h"
 #include "sim/isa/control_synthesis.h"
 #include "sim/isa/tensor_modes.h"
-#include "sim/sm/tensor_timing.h"
 #include "sim/sm/warp_view.h"
+#include "sim/tensor/tensor_timing.h"
 
 namespace sm89 {
 namespace {

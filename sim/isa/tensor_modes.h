@@ -1,6 +1,6 @@
 // The registry of tensor-core modes: one row for each combination of input type, accumulator, shape and
 // sparsity that a tensor instruction of SM89, or of an architecture that maps to it, can have. Decoding takes
-// its shapes from here, timing its rates (sim/sm/tensor_timing.h), documents and listings all of it.
+// its shapes from here, timing its rates (sim/tensor/tensor_timing.h), documents and listings all of it.
 //
 // To add a mode: a row. To add an input type: its TensorType and the name of its modifier (modifiers.cc), and
 // the rows. A mode that is not timed by multiply-adds over a rate needs a TensorUnit and a class in

@@ -6,7 +6,7 @@
 
 #include "sim/base/assert.h"
 #include "sim/isa/tensor_modes.h"
-#include "sim/sm/tensor_timing.h"
+#include "sim/tensor/tensor_timing.h"
 
 namespace sm89 {
 namespace {

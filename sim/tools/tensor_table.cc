@@ -4,7 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "sim/base/strings.h"
 #include "sim/isa/tensor_modes.h"
-#include "sim/sm/tensor_timing.h"
+#include "sim/tensor/tensor_timing.h"
 
 namespace sm89 {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "sim/config/config.h"
 #include "sim/isa/tensor_modes.h"
-#include "sim/sm/tensor_timing.h"
+#include "sim/tensor/tensor_timing.h"
 
 namespace sm89 {
 namespace {

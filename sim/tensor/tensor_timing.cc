@@ -1,4 +1,4 @@
-#include "sim/sm/tensor_timing.h"
+#include "sim/tensor/tensor_timing.h"
 
 #include <algorithm>
 
