@@ -30,12 +30,28 @@ absl::Status FieldError(std::string field, std::string value, std::string expect
 }
 
 std::string BodyHash(const BeginUpload& request) {
-  return Sha256Hex(absl::StrCat(request.display_name, "\n", request.size_bytes, "\n", request.sha256, "\n",
-                                request.options.foreign_arch, request.options.allow_partial,
-                                request.options.unknown_as_nop));
+  std::string body = absl::StrCat(request.display_name, "\n", request.size_bytes, "\n", request.sha256, "\n",
+                                  request.options.foreign_arch, request.options.allow_partial,
+                                  request.options.unknown_as_nop);
+  // Only when set: the hashes of requests that earlier versions stored stay what they were.
+  if (request.options.machine_code) absl::StrAppend(&body, "\nmachine code");
+  return Sha256Hex(body);
 }
 
 std::string OwnerOf(const std::string& id) { return "traces/" + id; }
+
+// Machine code is kept as it is: nothing in it can be conceded.
+absl::Status CheckOptions(const TraceOptions& options) {
+  if (!options.machine_code) return absl::OkStatus();
+  for (const auto& [name, given] :
+       {std::pair("foreign_arch", options.foreign_arch), std::pair("allow_partial", options.allow_partial),
+        std::pair("unknown_as_nop", options.unknown_as_nop)}) {
+    if (!given) continue;
+    return FieldError(absl::StrCat("options.", name), "true", "false beside machine_code",
+                      absl::StrCat(name, " is for traces: the upload is machine code"));
+  }
+  return absl::OkStatus();
+}
 
 class FileUploadStream final : public UploadStream {
  public:
@@ -153,6 +169,7 @@ absl::Status TraceManagerImpl::CheckRequest(const BeginUpload& request) const {
   if (!IsSha256Hex(request.sha256)) {
     return FieldError("sha256", "", "64 lower-case hex digits", "the SHA-256 is not one");
   }
+  RETURN_IF_ERROR(CheckOptions(request.options));
   if (request.size_bytes == 0) return FieldError("size_bytes", "0", "at least 1", "the upload is empty");
   if (request.size_bytes > options_.limits.max_upload_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat("an upload of ", request.size_bytes,

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "sm89/v1/trace.grpc.pb.h"
 #include "tests/contract/grpc_fixture.h"
 #include "tests/support/trace_fixture.h"
@@ -265,6 +266,52 @@ TEST_F(TraceServiceTest, RequestIdsProtectAgainstRepeats) {
   EXPECT_EQ(first.upload(), second.upload());
   request.set_display_name("other.zip");
   EXPECT_EQ(Begin(request, &second).error_code(), StatusCode::ALREADY_EXISTS);
+}
+
+TEST_F(TraceServiceTest, ARequestIdIsOfOneKindOfUpload) {
+  v1::BeginUploadRequest request = BeginRequest("0123456789");
+  request.set_request_id("123e4567-e89b-42d3-a456-426614174000");
+  v1::BeginUploadResponse trace;
+  ASSERT_TRUE(Begin(request, &trace).ok());
+  request.mutable_options()->set_machine_code(true);
+  v1::BeginUploadResponse code;
+  EXPECT_EQ(Begin(request, &code).error_code(), StatusCode::ALREADY_EXISTS);
+  request.set_request_id("123e4567-e89b-42d3-a456-426614174001");
+  ASSERT_TRUE(Begin(request, &code).ok());
+  EXPECT_NE(code.upload(), trace.upload());
+}
+
+TEST_F(TraceServiceTest, AnUploadUnderWayGoesOnAfterAnUpgrade) {
+  v1::BeginUploadRequest request = BeginRequest("0123456789");
+  request.set_request_id("123e4567-e89b-42d3-a456-426614174000");
+  v1::BeginUploadResponse first;
+  ASSERT_TRUE(Begin(request, &first).ok());
+  // What versions without machine code stored for this request.
+  const std::string body = absl::StrCat("t.tar.xz\n10\n", request.sha256(), "\n000");
+  std::string stored;
+  ASSERT_TRUE(db_->Read([&](Transaction& tx) {
+                   return tx.Query("SELECT body_hash FROM upload_requests", {}, [&](const Row& row) {
+                     stored = row.Text(0);
+                     return absl::OkStatus();
+                   });
+                 })
+                  .ok());
+  EXPECT_EQ(stored, Sha256Hex(body));
+}
+
+TEST_F(TraceServiceTest, MachineCodeConcedesNothing) {
+  for (const char* name : {"foreign_arch", "allow_partial", "unknown_as_nop"}) {
+    v1::BeginUploadRequest request = BeginRequest("0123456789");
+    v1::IngestOptions& options = *request.mutable_options();
+    options.set_machine_code(true);
+    const auto* field = v1::IngestOptions::descriptor()->FindFieldByName(name);
+    ASSERT_NE(field, nullptr);
+    options.GetReflection()->SetBool(&options, field, true);
+    v1::BeginUploadResponse response;
+    const grpc::Status status = Begin(request, &response);
+    EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << name;
+    EXPECT_EQ(DetailOf(status).faults(0).field(), absl::StrCat("options.", name));
+  }
 }
 
 TEST_F(TraceServiceTest, AnInvalidTraceSaysWhy) {
