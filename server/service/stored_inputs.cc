@@ -23,6 +23,19 @@ absl::Status NotReady(const TraceRecord& trace, const std::string& field) {
   return InputError(absl::StatusCode::kFailedPrecondition, fault);
 }
 
+// An error about the trace or machine code that `field` of the specification names.
+absl::Status NamedBy(const std::string& field, const std::string& id, const absl::Status& status) {
+  if (status.ok()) return status;
+  Fault fault;
+  fault.field = field;
+  fault.value = absl::StrCat("traces/", id);
+  fault.message = std::string(status.message());
+  const absl::Status named = InputError(status.code(), fault);
+  return absl::IsNotFound(status) ? WithSubject(named, kTraceSubject) : named;
+}
+
+std::string SassField(size_t i) { return absl::StrCat("sass[", i, "]"); }
+
 absl::Status NothingToKeep(const TraceRecord& trace) {
   Fault fault;
   fault.field = "keep_trace";
@@ -53,25 +66,24 @@ absl::Status WrongKind(const std::string& field, const TraceRecord& trace, const
 
 }  // namespace
 
-absl::StatusOr<TraceRecord> StoredInputs::GetTrace(const std::string& id) {
+absl::StatusOr<TraceRecord> StoredInputs::GetTrace(const std::string& id, const std::string& field) {
   absl::StatusOr<TraceRecord> trace = traces_.Get(id);
-  if (absl::IsNotFound(trace.status())) return WithSubject(trace.status(), kTraceSubject);
+  RETURN_IF_ERROR(NamedBy(field, id, trace.status()));
+  if (trace->state != TraceState::kReady) return NotReady(*trace, field);
   return trace;
 }
 
-absl::StatusOr<CodeInput> StoredInputs::ResolveCode(const std::string& id) {
-  ASSIGN_OR_RETURN(const TraceRecord code, GetTrace(id));
-  if (code.state != TraceState::kReady) return NotReady(code, "sass");
-  if (!IsMachineCode(code.content)) {
-    return WrongKind("sass", code, "an upload of machine code", "a trace or a program");
+absl::StatusOr<CodeInput> StoredInputs::ResolveCode(const std::string& id, const std::string& field) {
+  ASSIGN_OR_RETURN(const TraceRecord code, GetTrace(id, field));
+  if (!code.options.machine_code) {
+    return WrongKind(field, code, "an upload of machine code", "a trace or a program");
   }
   return CodeInput{code.content.digest, code.content.blob, code.display_name};
 }
 
 absl::StatusOr<ResolvedInputs> StoredInputs::Resolve(const JobSpec& spec) {
-  ASSIGN_OR_RETURN(const TraceRecord trace, GetTrace(spec.trace));
-  if (trace.state != TraceState::kReady) return NotReady(trace, "trace");
-  if (IsMachineCode(trace.content)) {
+  ASSIGN_OR_RETURN(const TraceRecord trace, GetTrace(spec.trace, "trace"));
+  if (trace.options.machine_code) {
     return WrongKind("trace", trace, "a trace or a program", "machine code: name it in 'sass'");
   }
   if (!spec.sass.empty() && IsProgram(trace.content)) {
@@ -79,8 +91,8 @@ absl::StatusOr<ResolvedInputs> StoredInputs::Resolve(const JobSpec& spec) {
   }
   if (spec.keep_trace && !IsProgram(trace.content)) return NothingToKeep(trace);
   std::vector<CodeInput> sass;
-  for (const std::string& id : spec.sass) {
-    ASSIGN_OR_RETURN(sass.emplace_back(), ResolveCode(id));
+  for (size_t i = 0; i < spec.sass.size(); ++i) {
+    ASSIGN_OR_RETURN(sass.emplace_back(), ResolveCode(spec.sass[i], SassField(i)));
   }
   absl::StatusOr<NamedConfig> found = configs_.Resolve(spec.config, spec.overrides);
   if (absl::IsNotFound(found.status())) return WithSubject(found.status(), "CONFIG");
@@ -99,27 +111,35 @@ absl::StatusOr<ResolvedInputs> StoredInputs::Resolve(const JobSpec& spec) {
 }
 
 absl::Status StoredInputs::Recheck(Transaction& tx, const JobSpec& spec, const JobInputs& inputs) {
-  ASSIGN_OR_RETURN(const TraceRecord trace, traces_.RequireReady(tx, spec.trace));
-  if (trace.content.blob != inputs.trace_blob) return NotReady(trace, "trace");
+  RETURN_IF_ERROR(RecheckOne(tx, spec.trace, "trace", inputs.trace_blob));
   for (size_t i = 0; i < spec.sass.size(); ++i) {
-    ASSIGN_OR_RETURN(const TraceRecord code, traces_.RequireReady(tx, spec.sass[i]));
-    if (code.content.blob != inputs.sass[i].blob) return NotReady(code, "sass");
+    RETURN_IF_ERROR(RecheckOne(tx, spec.sass[i], SassField(i), inputs.sass[i].blob));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> StoredInputs::PathOf(const std::string& blob) {
+absl::Status StoredInputs::RecheckOne(Transaction& tx, const std::string& id, const std::string& field,
+                                      const std::string& blob) {
+  const absl::StatusOr<TraceRecord> trace = traces_.RequireReady(tx, id);
+  RETURN_IF_ERROR(NamedBy(field, id, trace.status()));
+  return trace->content.blob == blob ? absl::OkStatus() : NotReady(*trace, field);
+}
+
+absl::StatusOr<std::string> StoredInputs::PathOf(const std::string& blob, const std::string& field,
+                                                 const std::string& display_name) {
   // Opening checks that the file is there and has its size.
   const absl::Status there = blobs_.OpenBlob(blob).status();
-  if (!there.ok()) return absl::FailedPreconditionError(there.message());
-  return blobs_.PathOf(blob);
+  if (there.ok()) return blobs_.PathOf(blob);
+  return absl::FailedPreconditionError(
+      absl::StrCat(field, " '", display_name, "' is not stored any more: ", std::string(there.message())));
 }
 
 absl::StatusOr<InputPaths> StoredInputs::Paths(const JobInputs& inputs) {
   InputPaths paths;
-  ASSIGN_OR_RETURN(paths.trace, PathOf(inputs.trace_blob));
-  for (const CodeInput& code : inputs.sass) {
-    ASSIGN_OR_RETURN(paths.sass.emplace_back(), PathOf(code.blob));
+  ASSIGN_OR_RETURN(paths.trace, PathOf(inputs.trace_blob, "trace", inputs.trace_display_name));
+  for (size_t i = 0; i < inputs.sass.size(); ++i) {
+    ASSIGN_OR_RETURN(paths.sass.emplace_back(),
+                     PathOf(inputs.sass[i].blob, SassField(i), inputs.sass[i].display_name));
   }
   return paths;
 }

@@ -20,9 +20,13 @@ class StoredInputs final : public JobInputSource {
   absl::StatusOr<InputPaths> Paths(const JobInputs& inputs) override;
 
  private:
-  absl::StatusOr<TraceRecord> GetTrace(const std::string& id);
-  absl::StatusOr<CodeInput> ResolveCode(const std::string& id);
-  absl::StatusOr<std::string> PathOf(const std::string& blob);
+  // `field` is the part of the specification that names it: "trace", "sass[0]".
+  absl::StatusOr<TraceRecord> GetTrace(const std::string& id, const std::string& field);
+  absl::StatusOr<CodeInput> ResolveCode(const std::string& id, const std::string& field);
+  absl::Status RecheckOne(Transaction& tx, const std::string& id, const std::string& field,
+                          const std::string& blob);
+  absl::StatusOr<std::string> PathOf(const std::string& blob, const std::string& field,
+                                     const std::string& display_name);
 
   TraceManager& traces_;
   ConfigStore& configs_;

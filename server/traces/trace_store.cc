@@ -31,11 +31,6 @@ bool IsProgram(const TraceContent& content) {
                      [](const std::string& mark) { return mark.starts_with("emulated:"); });
 }
 
-bool IsMachineCode(const TraceContent& content) {
-  return std::any_of(content.marks.begin(), content.marks.end(),
-                     [](const std::string& mark) { return mark.starts_with("machine_code:"); });
-}
-
 std::string TraceRecord::etag() const { return absl::StrCat("v", version); }
 
 namespace trace_store {

@@ -39,8 +39,6 @@ struct TraceContent {
 
 // True for a program: machine code that the worker executes.
 bool IsProgram(const TraceContent& content);
-// True for machine code that gives traces their control bits.
-bool IsMachineCode(const TraceContent& content);
 
 struct TraceRecord {
   std::string id;  // "traces/{id}" and, until it is ready, "uploads/{id}"
