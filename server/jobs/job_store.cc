@@ -65,7 +65,10 @@ CREATE TABLE worker_sessions (
   start_ticks INTEGER NOT NULL, host TEXT NOT NULL, version TEXT NOT NULL, start_unix_nanos INTEGER NOT NULL,
   restarts INTEGER NOT NULL, draining INTEGER NOT NULL) WITHOUT ROWID;
 )"},
-                                     {2, "ALTER TABLE jobs ADD COLUMN sass TEXT NOT NULL DEFAULT '';"}};
+                                     {2, R"(
+ALTER TABLE jobs ADD COLUMN sass TEXT NOT NULL DEFAULT '';
+CREATE INDEX jobs_by_sass ON jobs (state) WHERE sass <> '';
+)"}};
 
 // Columns in the order of JobFromRow.
 #define SM89_JOB_COLUMNS                                                                                     \
@@ -110,6 +113,13 @@ constexpr char kInsertEvent[] =
 constexpr char kTrimEvents[] =
     "DELETE FROM job_events WHERE job = ?1 AND sequence <= (SELECT sequence FROM job_events WHERE job = ?1 "
     "ORDER BY sequence DESC LIMIT 1 OFFSET ?2)";
+// Machine code is named in the specification only. By its index or not at all: it runs in the one writing
+// transaction. A specification that is damaged names nothing, and is no reason to keep every trace.
+constexpr char kSelectCodeUse[] =
+    "SELECT 1 FROM jobs INDEXED BY jobs_by_sass, "
+    "json_each(CASE WHEN json_valid(jobs.spec) THEN jobs.spec ELSE '{}' END, '$.sass') AS code "
+    "WHERE jobs.sass <> '' AND jobs.state IN ('QUEUED', 'STARTING', 'RUNNING', 'LOST_CONTACT', 'CANCELLING') "
+    "AND code.value = ? LIMIT 1";
 constexpr char kSelectResult[] = "SELECT id, summary, incomplete FROM results WHERE id = ?";
 constexpr char kSelectCached[] =
     "SELECT id, summary, incomplete FROM results WHERE cache_key = ? ORDER BY create_unix_nanos LIMIT 1";
@@ -401,21 +411,15 @@ absl::StatusOr<uint64_t> JobStore::NextFence() {
 
 absl::StatusOr<bool> JobStore::TraceInUse(Transaction& tx, const std::string& trace_id) {
   bool in_use = false;
+  const RowCallback found = [&in_use](const Row&) {
+    in_use = true;
+    return absl::OkStatus();
+  };
   RETURN_IF_ERROR(tx.Query(
       "SELECT 1 FROM jobs WHERE trace = ? AND state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED') LIMIT 1",
-      {trace_id}, [&](const Row&) {
-        in_use = true;
-        return absl::OkStatus();
-      }));
+      {trace_id}, found));
   if (in_use) return true;
-  // Machine code is named in the specification only.
-  RETURN_IF_ERROR(
-      tx.Query("SELECT spec FROM jobs WHERE sass <> '' AND state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')",
-               {}, [&](const Row& row) -> absl::Status {
-                 ASSIGN_OR_RETURN(const JobSpec spec, SpecFromJson(row.Text(0)));
-                 in_use |= std::find(spec.sass.begin(), spec.sass.end(), trace_id) != spec.sass.end();
-                 return absl::OkStatus();
-               }));
+  RETURN_IF_ERROR(tx.Query(kSelectCodeUse, {trace_id}, found));
   return in_use;
 }
 
