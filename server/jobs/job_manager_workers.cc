@@ -133,7 +133,13 @@ bool JobManager::ReachedMemoryLimit(LiveJob& live, uint64_t memory_bytes) {
 }
 
 void JobManager::TakeProgress(LiveJob& live, const JobProgress& progress) {
-  live.progress = std::make_shared<const JobProgress>(progress);
+  auto taken = std::make_shared<JobProgress>(progress);
+  // Of a large kernel only some of a worker's reports hold the profile: the last one stays until the next.
+  const std::optional<LiveProfile>* const last = live.progress != nullptr ? &live.progress->profile : nullptr;
+  const bool stays = last != nullptr && last->has_value() && !taken->profile.has_value() &&
+                     (*last)->kernel_index == progress.kernel.kernel_index;
+  if (stays) taken->profile = *last;
+  live.progress = std::move(taken);
   ++live.progress_count;
   hub_.Progress(live.job.id, SequenceOf(live.job.revision, live.progress_count), live.progress);
   deps_.observer.OnProgress(live.job, progress);
@@ -202,9 +208,9 @@ absl::StatusOr<bool> JobManager::CompleteLive(LiveJob& live, const AttemptRef& a
 }
 
 absl::Status JobManager::CommitResult(LiveJob& live, const Completion& completion) {
-  if (!live.artifacts.contains(std::string(kTypedResultArtifact))) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("artifact ", std::string(kTypedResultArtifact), " must be written before Complete"));
+  for (const std::string& name : PromisedArtifacts(live.job.spec)) {
+    if (live.artifacts.contains(name)) continue;
+    return absl::FailedPreconditionError(absl::StrCat("artifact ", name, " must be written before Complete"));
   }
   JobResult result;
   result.id = deps_.ids.NewId();

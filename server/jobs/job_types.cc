@@ -19,4 +19,12 @@ std::optional<JobState> ParseJobState(std::string_view text) {
   return std::nullopt;
 }
 
+std::vector<std::string> PromisedArtifacts(const JobSpec& spec) {
+  std::vector<std::string> names = {std::string(kTypedResultArtifact)};
+  if (spec.keep_trace) names.emplace_back("trace.sm89t");
+  if (spec.profile) names.insert(names.end(), {"profile.json", "profile.csv"});
+  if (spec.ser_trace != SerTraceFormat::kNone) names.emplace_back(KeptName(spec.ser_trace));
+  return names;
+}
+
 }  // namespace sm89

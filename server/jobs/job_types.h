@@ -144,7 +144,6 @@ struct KernelProgress {
   uint64_t ctas_total = 0, ctas_done = 0;
 };
 
-// What a worker reports while it runs.
 // Where the warps of the running kernel have waited so far; the fields are those of job.proto.
 struct WaitReason {
   std::string name;
@@ -170,6 +169,7 @@ struct LiveProfile {
 inline constexpr size_t kLiveProfileRowsMax = 64;
 inline constexpr size_t kWaitReasonsMax = 3;
 
+// What a worker reports while it runs.
 struct JobProgress {
   KernelProgress kernel;
   uint64_t cycle = 0;
@@ -203,5 +203,8 @@ struct JobResult {
 // The artifact that holds the whole typed result (see WorkerService.Complete); not shown to users.
 inline constexpr std::string_view kTypedResultArtifact = "result.bin";
 inline constexpr size_t kArtifactsMax = 16;
+// Artifacts without which a result does not answer the job: the result cache promises them to later jobs of
+// the same question.
+std::vector<std::string> PromisedArtifacts(const JobSpec& spec);
 
 }  // namespace sm89

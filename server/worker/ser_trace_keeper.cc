@@ -6,14 +6,6 @@
 #include "sim/base/status_macros.h"
 
 namespace sm89 {
-namespace {
-
-const char* ArtifactName(SerTraceFormat format) {
-  if (format == SerTraceFormat::kCsv) return "ser_trace.csv";
-  return format == SerTraceFormat::kJsonLines ? "ser_trace.jsonl" : "ser_trace.ser";
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<SerTraceKeeper>> SerTraceKeeper::Create(FileStore& files,
                                                                        const std::string& folder,
@@ -41,7 +33,9 @@ absl::Status SerTraceKeeper::Write(std::string_view piece) {
   if (bytes_ > bytes_max_) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the decisions of the reordering stage take more than ", bytes_max_,
-                     " bytes (max_artifact_bytes): choose kernels, limit the cycles, or keep them compact"));
+                     " bytes (max_artifact_bytes): choose kernels",
+                     format_ == SerTraceFormat::kCompact ? " or limit the cycles"
+                                                         : ", limit the cycles, or keep them compact"));
   }
   return open_->Append(piece);
 }
@@ -50,7 +44,7 @@ absl::StatusOr<FinishedArtifact> SerTraceKeeper::Finish() {
   writer_.Finish();
   RETURN_IF_ERROR(status_);
   open_ = nullptr;
-  return FinishedArtifact{ArtifactName(format_), "", file_};
+  return FinishedArtifact{KeptName(format_), "", file_};
 }
 
 }  // namespace sm89

@@ -252,6 +252,39 @@ TEST_F(JobServiceTest, AWatcherGetsSoMuchOfTheProfileAsItAsksFor) {
   EXPECT_EQ(testing::DetailOf(status).faults(0).field(), "profile_rows");
 }
 
+TEST_F(JobServiceTest, AProfileStaysUntilTheNextOneOfItsKernel) {
+  const v1::Job job = SubmitPlain();
+  const auto worker = NewWorker();
+  const v1::RunningAttempt attempt = worker->Take();
+  const auto beat = [&](uint64_t cycle, uint32_t kernel, uint64_t waited) {
+    v1::Progress progress;
+    progress.set_cycle(cycle);
+    progress.set_kernel_index(kernel);
+    if (waited != 0) {
+      progress.mutable_profile()->set_kernel_index(kernel);
+      progress.mutable_profile()->set_waited(waited);
+    }
+    worker->Beat(attempt, progress);
+    v1::WatchJobRequest request;
+    request.set_name(job.name());
+    request.set_profile_rows(5);
+    grpc::ClientContext context;
+    const auto reader = jobs_->WatchJob(&context, request);
+    v1::JobUpdate update;
+    EXPECT_TRUE(reader->Read(&update));
+    context.TryCancel();
+    EXPECT_EQ(update.job().progress().cycle(), cycle);
+    return update.job().progress().profile().waited();  // 0 = none
+  };
+  EXPECT_EQ(beat(1, 2, 0), 0u);
+  EXPECT_EQ(beat(2, 2, 80), 80u);
+  EXPECT_EQ(beat(3, 2, 0), 80u);
+  EXPECT_EQ(beat(4, 2, 0), 80u);
+  EXPECT_EQ(beat(5, 2, 90), 90u);
+  EXPECT_EQ(beat(6, 3, 0), 0u);
+  EXPECT_EQ(beat(7, 2, 0), 0u);
+}
+
 TEST_F(JobServiceTest, AWatcherThatGoesAwayAndOneOfNoJob) {
   const v1::Job job = SubmitPlain();
   v1::WatchJobRequest request;

@@ -61,6 +61,36 @@ TEST_F(WorkerServiceTest, ResultsNeedTheTypedArtifactFirst) {
   EXPECT_EQ(worker->Complete(complete).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(WorkerServiceTest, ResultsNeedWhatTheJobAskedFor) {
+  v1::SubmitJobRequest request;
+  request.mutable_job()->set_trace("traces/t");
+  request.mutable_job()->set_profile(true);
+  request.mutable_job()->set_keep_trace(true);
+  request.mutable_job()->set_ser_trace(v1::SER_TRACE_CSV);
+  v1::Job job;
+  ASSERT_TRUE(Submit(request, &job).ok());
+  const auto worker = NewWorker();
+  v1::CompleteRequest complete;
+  *complete.mutable_attempt() = worker->Take();
+  complete.mutable_result()->set_status("complete");
+  for (const char* name : {"result.bin", "trace.sm89t", "profile.json", "profile.csv", "ser_trace.csv"}) {
+    const grpc::Status status = worker->Complete(complete);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+    EXPECT_NE(status.error_message().find(name), std::string::npos) << status.error_message();
+    ASSERT_TRUE(worker->Write(complete.attempt(), name, "x").ok());
+  }
+  v1::Job twin;
+  ASSERT_TRUE(Submit(request, &twin).ok());
+  EXPECT_EQ(twin.state(), v1::Job::QUEUED) << "nothing is cached yet";
+  EXPECT_TRUE(worker->Complete(complete).ok());
+  EXPECT_EQ(Get(job.name()).state(), v1::Job::SUCCEEDED);
+  ASSERT_TRUE(Submit(request, &twin).ok());
+  EXPECT_TRUE(twin.result_from_cache());
+  request.mutable_job()->set_ser_trace(v1::SER_TRACE_JSONL);
+  ASSERT_TRUE(Submit(request, &twin).ok());
+  EXPECT_FALSE(twin.result_from_cache()) << "another form is another question";
+}
+
 TEST_F(WorkerServiceTest, CompleteIsIdempotentAndOldFencesAreAborted) {
   const v1::Job job = SubmitPlain();
   const auto worker = NewWorker();

@@ -62,6 +62,19 @@ TEST(SerTraceKeeper, KeepsTheBytesOfTheWriterInEachForm) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.path())) << "files go with their artifacts";
 }
 
+TEST(SerTraceKeeper, AdvisesTheCompactFormToTheOthersOnly) {
+  const testing::TempDir dir;
+  for (const SerTraceFormat format :
+       {SerTraceFormat::kCompact, SerTraceFormat::kCsv, SerTraceFormat::kJsonLines}) {
+    auto keeper = SerTraceKeeper::Create(PosixFileStore(), dir.path(), format, 10);
+    ASSERT_TRUE(keeper.ok()) << keeper.status();
+    (*keeper)->Append(Records(100'000));
+    const std::string advice((*keeper)->Finish().status().message());
+    EXPECT_THAT(advice, HasSubstr("limit the cycles"));
+    EXPECT_EQ(advice.find("keep them compact") == std::string::npos, format == SerTraceFormat::kCompact);
+  }
+}
+
 TEST(SerTraceKeeper, StopsAtItsBoundAndSaysWhichSettingItIs) {
   const testing::TempDir dir;
   const std::vector<SerRecord> records = Records(100'000);
