@@ -36,8 +36,12 @@ Fault FaultFrom(const Json& j) {
   return fault;
 }
 
-// In the order of SerTraceFormat.
+// At each format's value.
 constexpr std::array<const char*, 4> kSerTraceFormats = {"", "compact", "csv", "jsonl"};
+static_assert(static_cast<size_t>(SerTraceFormat::kNone) == 0);
+static_assert(static_cast<size_t>(SerTraceFormat::kCompact) == 1);
+static_assert(static_cast<size_t>(SerTraceFormat::kCsv) == 2);
+static_assert(static_cast<size_t>(SerTraceFormat::kJsonLines) == 3);
 
 }  // namespace
 

@@ -24,6 +24,13 @@ v1::Job::State MessageOf(JobState state) { return static_cast<v1::Job::State>(st
 static_assert(v1::Job::QUEUED == static_cast<int>(JobState::kQueued) + 1);
 static_assert(v1::Job::CANCELLED == static_cast<int>(JobState::kCancelled) + 1);
 
+// SerTraceFormat and v1::SerTrace agree.
+v1::SerTrace MessageOf(SerTraceFormat format) { return static_cast<v1::SerTrace>(format); }
+static_assert(v1::SER_TRACE_UNSPECIFIED == static_cast<int>(SerTraceFormat::kNone));
+static_assert(v1::SER_TRACE_COMPACT == static_cast<int>(SerTraceFormat::kCompact));
+static_assert(v1::SER_TRACE_CSV == static_cast<int>(SerTraceFormat::kCsv));
+static_assert(v1::SER_TRACE_JSONL == static_cast<int>(SerTraceFormat::kJsonLines));
+
 void SetTime(int64_t unix_nanos, v1::Timestamp* (v1::Job::*mutable_time)(), v1::Job* job) {
   if (unix_nanos != 0) (job->*mutable_time)()->set_unix_nanos(unix_nanos);
 }
@@ -74,7 +81,7 @@ v1::JobSpec MessageOf(const JobSpec& spec) {
   message.set_keep_trace(spec.keep_trace);
   for (const std::string& code : spec.sass) message.add_sass(absl::StrCat("traces/", code));
   message.set_profile(spec.profile);
-  message.set_ser_trace(static_cast<v1::SerTrace>(spec.ser_trace));
+  message.set_ser_trace(MessageOf(spec.ser_trace));
   return message;
 }
 
@@ -346,7 +353,7 @@ v1::Assignment MessageOf(const Assignment& assignment) {
   message.set_wall_seconds(assignment.spec.wall_seconds);
   message.set_progress_interval_ms(assignment.progress_interval_ms);
   message.set_keep_trace(assignment.spec.keep_trace);
-  message.set_ser_trace(static_cast<v1::SerTrace>(assignment.spec.ser_trace));
+  message.set_ser_trace(MessageOf(assignment.spec.ser_trace));
   message.set_scratch_dir(assignment.scratch_dir);
   message.set_artifact_bytes_max(assignment.artifact_bytes_max);
   for (size_t i = 0; i < assignment.inputs.sass.size(); ++i) {

@@ -1,8 +1,12 @@
 #include "server/worker/attempt_runner.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/log/log.h"
 #include "server/os/file_store.h"
@@ -11,6 +15,7 @@
 #include "server/worker/result_messages.h"
 #include "server/worker/ser_trace_keeper.h"
 #include "sim/api/simulator.h"
+#include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/replay/emulation.h"
 #include "sim/replay/program.h"
@@ -41,6 +46,13 @@ absl::StatusOr<Config> ConfigOf(const v1::Assignment& assignment) {
   return config;
 }
 
+// SerTraceFormat and v1::SerTrace agree.
+SerTraceFormat FormatOf(v1::SerTrace format) { return static_cast<SerTraceFormat>(format); }
+static_assert(v1::SER_TRACE_UNSPECIFIED == static_cast<int>(SerTraceFormat::kNone));
+static_assert(v1::SER_TRACE_COMPACT == static_cast<int>(SerTraceFormat::kCompact));
+static_assert(v1::SER_TRACE_CSV == static_cast<int>(SerTraceFormat::kCsv));
+static_assert(v1::SER_TRACE_JSONL == static_cast<int>(SerTraceFormat::kJsonLines));
+
 struct Prepared {
   std::unique_ptr<Simulator> simulator;
   // When the executed instructions are kept.
@@ -48,6 +60,19 @@ struct Prepared {
   std::shared_ptr<const AttemptFile> kept;
   std::unique_ptr<SerTraceKeeper> ser_trace;  // when the decisions of the reordering stage are
 };
+
+// The process's limit of a file is at least max_artifact_bytes. What is kept while it is executed meets it as
+// the failure of a write, which does not say whose limit that is.
+absl::Status NameTheLimit(const absl::Status& status, const std::string& kept, uint64_t bytes_max) {
+  if (!absl::IsResourceExhausted(status)) return status;
+  for (const Fault& fault : FaultsOf(status)) {
+    if (fault.file != kept || !absl::StrContains(fault.message, std::strerror(EFBIG))) continue;
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the trace of what was executed takes more than ", bytes_max,
+                     " bytes (max_artifact_bytes): choose kernels or limit the cycles"));
+  }
+  return status;
+}
 
 // `stop` ends the execution of a program between two of its CTAs, the silent rest of a kept one included.
 absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment, const std::atomic<bool>& stop) {
@@ -64,10 +89,9 @@ absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment, const std::at
   }
   options.profile = assignment.profile();
   if (assignment.ser_trace() != v1::SER_TRACE_UNSPECIFIED) {
-    ASSIGN_OR_RETURN(run.ser_trace,
-                     SerTraceKeeper::Create(PosixFileStore(), assignment.scratch_dir(),
-                                            static_cast<SerTraceFormat>(assignment.ser_trace()),
-                                            assignment.artifact_bytes_max()));
+    ASSIGN_OR_RETURN(run.ser_trace, SerTraceKeeper::Create(PosixFileStore(), assignment.scratch_dir(),
+                                                           FormatOf(assignment.ser_trace()),
+                                                           assignment.artifact_bytes_max()));
     options.ser_sink = [keeper = run.ser_trace.get()](std::span<const SerRecord> records) {
       keeper->Append(records);
     };
@@ -77,7 +101,9 @@ absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment, const std::at
     run.kept = std::make_shared<const AttemptFile>(assignment.scratch_dir(), ".sm89t");
     EmulationOptions emulation = options.emulation_options;
     emulation.keep_trace = run.kept->path();
-    ASSIGN_OR_RETURN(run.emulation, Emulation::Create(program, emulation));
+    auto created = Emulation::Create(program, emulation);
+    RETURN_IF_ERROR(NameTheLimit(created.status(), run.kept->path(), assignment.artifact_bytes_max()));
+    run.emulation = *std::move(created);
     options.emulation = run.emulation;
   }
   ASSIGN_OR_RETURN(run.simulator, Simulator::Create(std::move(options)));
@@ -85,23 +111,29 @@ absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment, const std::at
 }
 
 // The profile so far in some of the progress reports: in all of a kernel of usual size, seldomer the more
-// instructions there are to read.
+// counters there are to read (every host thread has its own).
 class ProfileReporter {
  public:
-  ProfileReporter(const Simulator& simulator, bool wanted) : simulator_(simulator), wanted_(wanted) {}
+  ProfileReporter(const Simulator& simulator, const v1::Assignment& assignment)
+      : simulator_(simulator),
+        wanted_(assignment.profile()),
+        threads_(std::max<uint64_t>(assignment.threads(), 1)) {}
 
   void Add(v1::Progress* message) {
-    if (!wanted_ || ++reports_ < 1 + simulator_.ProfiledInstructions() / kInstructionsAReport) return;
+    if (!wanted_) return;
+    const uint64_t counters = simulator_.ProfiledInstructions() * threads_;
+    if (++reports_ < 1 + counters / kCountersAReport) return;
     reports_ = 0;
     AddLiveProfile(simulator_.Waits(kRows), message);
   }
 
  private:
-  static constexpr uint64_t kInstructionsAReport = 200'000;
+  static constexpr uint64_t kCountersAReport = 200'000;  // instructions times threads
   static constexpr size_t kRows = 64;
 
   const Simulator& simulator_;
   const bool wanted_;
+  const uint64_t threads_;
   uint64_t reports_ = 0;
 };
 
@@ -130,9 +162,15 @@ std::string CompressedTimeline(const RunReport& report) {
 // A daemon refuses what is larger, however often it is asked.
 absl::Status CheckSizes(const std::vector<FinishedArtifact>& artifacts, uint64_t bytes_max) {
   for (const FinishedArtifact& artifact : artifacts) {
-    if (artifact.bytes.size() <= bytes_max) continue;
-    return absl::ResourceExhaustedError(absl::StrCat("the result file ", artifact.name, " has ",
-                                                     artifact.bytes.size(), " bytes, at most ", bytes_max,
+    uint64_t bytes = artifact.bytes.size();
+    if (artifact.file != nullptr) {
+      std::error_code unread;  // delivery says so
+      const uintmax_t found = std::filesystem::file_size(artifact.file->path(), unread);
+      bytes = unread ? 0 : found;
+    }
+    if (bytes <= bytes_max) continue;
+    return absl::ResourceExhaustedError(absl::StrCat("the result file ", artifact.name, " has ", bytes,
+                                                     " bytes, at most ", bytes_max,
                                                      " are allowed (max_artifact_bytes)"));
   }
   return absl::OkStatus();
@@ -148,7 +186,7 @@ AttemptOutcome OutcomeOf(const Prepared& run, const v1::Assignment& assignment) 
   AttemptOutcome outcome;
   if (run.kept != nullptr) {
     const absl::Status sealed = run.emulation->source()->FinishKept().status();
-    if (!sealed.ok()) return Ended(sealed);
+    if (!sealed.ok()) return Ended(NameTheLimit(sealed, run.kept->path(), assignment.artifact_bytes_max()));
     outcome.artifacts.push_back({"trace.sm89t", "", run.kept});
   }
   if (run.ser_trace != nullptr) {
@@ -189,7 +227,7 @@ AttemptOutcome AttemptRunner::Run(const v1::Assignment& assignment, const std::a
   Simulator& simulator = *run->simulator;
   ProgressMeter meter(clock_, simulator.Report(),
                       std::chrono::milliseconds(assignment.progress_interval_ms()));
-  ProfileReporter profile(simulator, assignment.profile());
+  ProfileReporter profile(simulator, assignment);
   uint64_t step = kFirstStepCycles;
   SimProgress progress = simulator.Progress();
   fault_.At(progress.cycle);
@@ -197,7 +235,10 @@ AttemptOutcome AttemptRunner::Run(const v1::Assignment& assignment, const std::a
     if (stop) return Ended(absl::CancelledError("stopped"));
     const SteadyTime before = clock_.SteadyNow();
     absl::StatusOr<SimProgress> advanced = simulator.Advance(std::min(step, fault_.StepLimit()));
-    if (!advanced.ok()) return Ended(advanced.status());
+    if (!advanced.ok()) {
+      const std::string kept = run->kept != nullptr ? run->kept->path() : "";
+      return Ended(NameTheLimit(advanced.status(), kept, assignment.artifact_bytes_max()));
+    }
     progress = *std::move(advanced);
     fault_.At(progress.cycle);
     step = NextStep(step, clock_.SteadyNow() - before);

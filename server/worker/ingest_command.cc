@@ -101,7 +101,8 @@ Json Describe(const IngestedProgram& ingested) {
 
 absl::StatusOr<Json> Ingest(const IngestArgs& args) {
   if (args.machine_code) {
-    ASSIGN_OR_RETURN(const IngestedProgram code, IngestMachineCode(args.input, args.output));
+    ASSIGN_OR_RETURN(const IngestedProgram code,
+                     IngestMachineCode(args.input, args.output, args.options.max_unpacked_bytes));
     return Describe(code);
   }
   if (IsProgramFile(args.input)) {

@@ -10,7 +10,9 @@
 #include "sim/api/machine_code.h"
 #include "sim/base/counted.h"
 #include "sim/base/digest.h"
+#include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
+#include "sim/cubin/reader.h"
 #include "sim/replay/emulation.h"
 #include "sim/replay/program.h"
 #include "sim/tools/ptx_compile.h"
@@ -34,19 +36,45 @@ absl::Status CompileModules(const std::string& ptxas, Program* program, std::vec
   return absl::OkStatus();
 }
 
+// Of a container's images together. What is none (a listing, or nothing that can be read) is as large as its
+// file.
+absl::Status CheckUnpackedBytes(std::string_view bytes, const std::string& name, uint64_t limit) {
+  uint64_t total = bytes.size();
+  if (const auto images = cubin::ListImages(bytes, name); images.ok()) {
+    total = 0;
+    for (const cubin::Image& image : *images) total += image.bytes.size();
+  }
+  if (total <= limit) return absl::OkStatus();
+  Fault fault;
+  fault.file = name;
+  fault.field = "max_unpacked_bytes";
+  fault.value = absl::StrCat(total, " bytes");
+  fault.expected = absl::StrCat("at most ", limit, " bytes unpacked");
+  fault.message = absl::StrCat("the machine code unpacks to more than the limit of ", limit, " bytes");
+  return InputError(absl::StatusCode::kResourceExhausted, fault);
+}
+
+// The file's bytes are gone from memory when this returns: the check behind it reads them anew.
+absl::Status KeepMachineCode(const std::string& input, const std::string& name, const std::string& output,
+                             uint64_t max_unpacked_bytes, IngestedProgram* ingested) {
+  ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(PosixFileStore(), input, kMaxMachineCodeBytes));
+  RETURN_IF_ERROR(CheckUnpackedBytes(bytes, name, max_unpacked_bytes));
+  ingested->digest = Sha256Hex(bytes);
+  ingested->file_bytes = bytes.size();
+  return AtomicWriteFile(PosixFileStore(), output, bytes);
+}
+
 }  // namespace
 
-absl::StatusOr<IngestedProgram> IngestMachineCode(const std::string& input, const std::string& output) {
+absl::StatusOr<IngestedProgram> IngestMachineCode(const std::string& input, const std::string& output,
+                                                  uint64_t max_unpacked_bytes) {
   const std::string name = std::filesystem::path(input).filename().string();
-  ASSIGN_OR_RETURN(const MachineCodeSummary code, CheckMachineCode({input, name}));
   IngestedProgram ingested;
+  RETURN_IF_ERROR(KeepMachineCode(input, name, output, max_unpacked_bytes, &ingested));
+  ASSIGN_OR_RETURN(const MachineCodeSummary code, CheckMachineCode({input, name}));
   ingested.launches = code.functions;
   ingested.marks.push_back(absl::StrCat("machine_code: ", Counted(code.functions, "function"), " of ",
                                         code.archs, ", for traces of their kernels"));
-  ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(PosixFileStore(), input, kMaxMachineCodeBytes));
-  ingested.digest = Sha256Hex(bytes);
-  ingested.file_bytes = bytes.size();
-  RETURN_IF_ERROR(AtomicWriteFile(PosixFileStore(), output, bytes));
   return ingested;
 }
 

@@ -23,7 +23,9 @@ absl::StatusOr<IngestedProgram> IngestProgram(const std::string& input, const st
                                               const std::string& ptxas);
 
 // Reads machine code that jobs are to name beside a trace (sim/api/machine_code.h) and writes it to `output`
-// as it is; `launches` counts its functions.
-absl::StatusOr<IngestedProgram> IngestMachineCode(const std::string& input, const std::string& output);
+// as it is; `launches` counts its functions. RESOURCE_EXHAUSTED naming max_unpacked_bytes when its images
+// have more bytes together.
+absl::StatusOr<IngestedProgram> IngestMachineCode(const std::string& input, const std::string& output,
+                                                  uint64_t max_unpacked_bytes);
 
 }  // namespace sm89

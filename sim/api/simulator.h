@@ -98,8 +98,8 @@ class Simulator {
   // Ends the run where it is; Report() then says kCancelled.
   virtual void Cancel() = 0;
   virtual SimProgress Progress() const = 0;
-  // Static instructions of the kernel that Progress names, and its profile up to now, `rows` of it. Reads all
-  // counters of that kernel: a few nanoseconds an instruction and host thread. Changes nothing.
+  // Static instructions of the kernel that Progress names, and its profile up to now, `rows` of it. Changes
+  // nothing. Reads all of the kernel's counters, a sizeof(PcCounters) an instruction and host thread.
   virtual uint64_t ProfiledInstructions() const = 0;
   virtual KernelWaits Waits(size_t rows) const = 0;
   // Complete after Advance said done; before that a report of the state so far.

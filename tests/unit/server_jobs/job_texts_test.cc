@@ -119,6 +119,37 @@ TEST(JobJson, SpecsAndErrorsComeBack) {
   EXPECT_EQ(ErrorToJson({}), "");
 }
 
+TEST(JobJson, TheFormOfTheDecisionsComesBack) {
+  JobSpec spec;
+  EXPECT_EQ(SpecToJson(spec).find("ser_trace"), std::string::npos);
+  for (const auto& [format, name] :
+       {std::pair(SerTraceFormat::kCompact, "compact"), std::pair(SerTraceFormat::kCsv, "csv"),
+        std::pair(SerTraceFormat::kJsonLines, "jsonl")}) {
+    spec.ser_trace = format;
+    const std::string json = SpecToJson(spec);
+    EXPECT_NE(json.find(std::string("\"ser_trace\":\"") + name + "\""), std::string::npos) << json;
+    EXPECT_EQ(SpecFromJson(json)->ser_trace, format);
+    EXPECT_EQ(NameOf(format), name);
+    std::string damaged = json;
+    damaged.replace(damaged.find(name, damaged.find("ser_trace") + 9), std::string(name).size(), "xml");
+    EXPECT_TRUE(absl::IsDataLoss(SpecFromJson(damaged).status())) << damaged;
+  }
+  EXPECT_EQ(SerTraceFormatOf(""), SerTraceFormat::kNone);
+  EXPECT_FALSE(SerTraceFormatOf("COMPACT").has_value());
+}
+
+TEST(JobLimits, SoManyFilesOfMachineCodeAndNoMore) {
+  JobSpec spec;
+  spec.trace = "t";
+  spec.sass.assign(kSassMax, "code");
+  EXPECT_TRUE(CheckAndCompleteSpec({}, &spec).ok());
+  spec.sass.emplace_back("code");
+  const absl::Status status = CheckAndCompleteSpec({}, &spec);
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_EQ(FaultsOf(status).at(0).field, "sass");
+  EXPECT_EQ(FaultsOf(status).at(0).expected, "at most 16");
+}
+
 TEST(CutText, KeepsWholeCharacters) {
   EXPECT_EQ(CutText("abc", 3), "abc");
   EXPECT_EQ(CutText("a\xC3\xA9z", 2), "a");
