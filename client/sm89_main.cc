@@ -16,11 +16,18 @@
 namespace {
 
 constexpr int kColumnsDefault = 80;
+constexpr int kRowsDefault = 24;
 
 int WindowColumns() {
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kColumnsDefault;
   return size.ws_col;
+}
+
+int WindowRows() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return kRowsDefault;
+  return size.ws_row;
 }
 
 // Ctrl-C and SIGTERM become a stop request, the second one ends the process at once. The signals are blocked
@@ -63,6 +70,7 @@ int main(int argc, char** argv) {
   terminal.err_is_terminal = isatty(STDERR_FILENO) != 0;
   terminal.dumb = environment.Get("TERM") == "dumb" || environment.Get("TERM").empty();
   terminal.columns = WindowColumns;
+  terminal.rows = WindowRows;
   const std::vector<std::string> args(argv + 1, argv + argc);
   const int code = sm89::client::RunCli(args, terminal, environment, interrupts.token());
   std::cout.flush();

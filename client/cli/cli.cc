@@ -159,6 +159,22 @@ absl::Status UsageError(const CLI::App& app, const std::vector<std::string>& arg
   return absl::InvalidArgumentError(text);
 }
 
+// "--json" among the arguments, as the global flag: behind a command that has an option of that name it is
+// that option.
+bool AsksForJson(const CLI::App& app, const std::vector<std::string>& args) {
+  const std::vector<const CLI::App*> commands = app.get_subcommands([](const CLI::App*) { return true; });
+  bool begun = false;
+  for (const std::string& arg : args) {
+    if (arg == "--json") return true;
+    if (begun) continue;
+    const auto command = std::find_if(commands.begin(), commands.end(),
+                                      [&](const CLI::App* known) { return known->get_name() == arg; });
+    begun = command != commands.end();
+    if (begun && (*command)->get_option_no_throw("--json") != nullptr) return false;
+  }
+  return false;
+}
+
 void ApplyColour(const GlobalFlags& flags, const Environment& environment, Terminal& terminal) {
   terminal.colour_forced = flags.colour == "always";
   const bool refused = flags.colour == "never" || !environment.Get("NO_COLOR").empty();
@@ -177,8 +193,7 @@ bool Parse(CLI::App& app, Context& context, std::vector<std::string> args, int* 
     *code = kExitOk;
   } catch (const CLI::ParseError& error) {
     // The flag may stand behind the place where parsing ended.
-    context.flags.json = context.flags.json || (std::count(given.begin(), given.end(), "--json") > 0 &&
-                                                std::count(given.begin(), given.end(), "result") == 0);
+    context.flags.json = context.flags.json || AsksForJson(app, given);
     ShowError(context, UsageError(app, given, error.what()));
     *code = kExitInvalid;
   }

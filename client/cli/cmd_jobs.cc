@@ -20,7 +20,6 @@
 namespace sm89::client {
 namespace {
 
-constexpr uint32_t kProfileRowsDefault = 10;
 constexpr uint32_t kProfileRowsMax = 64;  // the server gives no more
 
 struct JobOptions {

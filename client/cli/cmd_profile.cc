@@ -114,6 +114,12 @@ absl::StatusOr<ProfileViewOptions> ViewOf(const ProfileOptions& options) {
 }
 
 absl::StatusOr<ExitCode> RunProfile(Context& context, const ProfileOptions& options) {
+  for (const auto& [option, file] : {std::pair("--json", &options.json), std::pair("--csv", &options.csv)}) {
+    if (!options.job.empty() || !options.from.empty() || file->empty() || *file == kToOutput) continue;
+    return absl::InvalidArgumentError(absl::StrCat("there is no JOB: ", option, " took '", *file,
+                                                   "' as its FILE; write 'sm89 profile JOB ", option,
+                                                   "', or ", option, "=FILE"));
+  }
   if (options.job.empty() == options.from.empty()) {
     return absl::InvalidArgumentError("give either JOB or --from FILE");
   }

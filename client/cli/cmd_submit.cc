@@ -1,8 +1,11 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/checksum.h"
@@ -24,10 +27,23 @@ namespace {
 constexpr size_t kJobsMax = 1000;
 constexpr char kSweepLabel[] = "sweep";
 
-// What makes up each job's specification.
-const std::map<std::string, v1::SerTrace> kSerTraceFormats = {
-    {"compact", v1::SER_TRACE_COMPACT}, {"csv", v1::SER_TRACE_CSV}, {"jsonl", v1::SER_TRACE_JSONL}};
+constexpr std::array<std::pair<const char*, v1::SerTrace>, 3> kSerTraceFormats = {
+    {{"compact", v1::SER_TRACE_COMPACT}, {"csv", v1::SER_TRACE_CSV}, {"jsonl", v1::SER_TRACE_JSONL}}};
 
+// The first one when nothing is named; the option takes no other names.
+v1::SerTrace SerTraceOf(const std::string& name) {
+  const auto* const found = std::find_if(kSerTraceFormats.begin(), kSerTraceFormats.end(),
+                                         [&](const auto& format) { return name == format.first; });
+  return found == kSerTraceFormats.end() ? kSerTraceFormats.front().second : found->second;
+}
+
+std::vector<std::string> SerTraceNames() {
+  std::vector<std::string> names;
+  for (const auto& [name, format] : kSerTraceFormats) names.emplace_back(name);
+  return names;
+}
+
+// What makes up each job's specification.
 struct SpecOptions {
   std::vector<std::string> sets;
   std::string kernels;
@@ -217,6 +233,9 @@ absl::StatusOr<std::vector<v1::Job>> WaitForAll(Context& context, const std::vec
   if (jobs.size() == 1) {
     FollowOptions follow;
     follow.show_progress = options.watch;
+    const Terminal& terminal = context.terminal();
+    const bool in_place = terminal.err_is_terminal && !terminal.dumb;
+    if (options.watch && options.spec.profile && in_place) follow.profile_rows = kProfileRowsDefault;
     CLIENT_ASSIGN_OR_RETURN(const v1::Job job, FollowJob(context, jobs.front().name(), follow));
     return std::vector<v1::Job>{job};
   }
@@ -288,13 +307,12 @@ void AddSpecOptions(CLI::App& command, SpecOptions& spec) {
       .add_option_function<std::vector<std::string>>(
           "--ser-trace",
           [&spec](const std::vector<std::string>& given) {
-            spec.ser_trace = given.empty() || given.front().empty() ? v1::SER_TRACE_COMPACT
-                                                                    : kSerTraceFormats.at(given.front());
+            spec.ser_trace = SerTraceOf(given.empty() ? "" : given.front());
           },
           "Keep every decision of the reordering stage (a configuration with gpgpu_sm89_ser_enabled): "
           "'sm89 result JOB --ser-trace FILE'; compact (default), csv or jsonl")
       ->expected(0, 1)
-      ->check(CLI::IsMember({"compact", "csv", "jsonl"}))
+      ->check(CLI::IsMember(SerTraceNames()))
       ->type_name("[FORMAT]");
   command.add_flag("--no-cache", spec.no_cache, "Simulate even if the same question was answered before");
 }
@@ -331,7 +349,8 @@ void AddSubmitCommand(CLI::App& app, Context& context) {
   AddSpecOptions(*command, options->spec);
   command->add_flag("--wait", options->wait,
                     "Wait for the end and print the table; the exit code says how it ended");
-  command->add_flag("--watch", options->watch, "The same, with progress");
+  command->add_flag("--watch", options->watch,
+                    "The same, with progress; on a terminal with --profile where warps wait");
   command->add_flag("--validate-only", options->validate_only, "Check everything, but queue nothing");
   command->add_option("--request-id", options->request_id,
                       "UUID: the same one gives the same job, however often it is sent");

@@ -81,7 +81,12 @@ absl::StatusOr<ExitCode> ShowTrace(Context& context, const std::string& name) {
     return kExitOk;
   }
   Terminal& terminal = context.terminal();
-  const auto count = [&](uint64_t n) { return IsProgram(trace) ? "known after a run" : absl::StrCat(n); };
+  // What nobody counted is left out.
+  const bool code = trace.options().machine_code();
+  const auto count = [&](uint64_t n) {
+    if (code) return std::string();
+    return IsProgram(trace) ? std::string("known after a run") : absl::StrCat(n);
+  };
   PrintFields(terminal, {{"trace", trace.name()},
                          {"name", trace.display_name()},
                          {"state", TraceState(trace)},
@@ -90,10 +95,10 @@ absl::StatusOr<ExitCode> ShowTrace(Context& context, const std::string& name) {
                           absl::StrCat(HumanBytes(trace.upload_bytes()), "  sha256 ", trace.upload_sha256())},
                          {"stored", HumanBytes(trace.stored_bytes())},
                          {"digest", trace.digest()},
-                         {"kernels", absl::StrCat(trace.kernels())},
+                         {code ? "functions" : "kernels", absl::StrCat(trace.kernels())},
                          {"warp instructions", count(trace.warp_instructions())},
                          {"thread instructions", count(trace.thread_instructions())},
-                         {"host-to-device bytes", absl::StrCat(trace.memcpy_h2d_bytes())},
+                         {"host-to-device bytes", code ? "" : absl::StrCat(trace.memcpy_h2d_bytes())},
                          {"error", trace.error_message()}});
   for (const v1::Fault& fault : trace.error().faults())
     terminal.out() << "  " << Printable(FormatFault(fault)) << '\n';

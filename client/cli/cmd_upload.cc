@@ -138,7 +138,14 @@ absl::StatusOr<UploadOutcome> UploadChosen(Context& context, const UploadOptions
     return absl::InvalidArgumentError(
         "give either PATH, or --cubin with --launch (or --suite with --cubin-dir), or --sass");
   }
-  if (!options.sass.empty()) return UploadSass(context, options.sass, options.flags.name);
+  if (!options.sass.empty()) {
+    for (const auto& [option, set] : {std::pair("--foreign-arch", options.flags.foreign_arch),
+                                      std::pair("--allow-partial", options.flags.allow_partial),
+                                      std::pair("--unknown-as-nop", options.flags.unknown_as_nop)}) {
+      if (set) return absl::InvalidArgumentError(absl::StrCat(option, " is for traces, not for --sass"));
+    }
+    return UploadSass(context, options.sass, options.flags.name);
+  }
   return options.program.any() ? UploadProgram(context, options.program, options.flags)
                                : UploadPath(context, options.path, options.flags);
 }

@@ -27,6 +27,9 @@ void PrintJobEnd(Context& context, const v1::Job& job);
 // Everything about a job, for `show`.
 void PrintJob(Context& context, const v1::Job& job);
 
+// Of a job's profile so far, unless the user says how many.
+inline constexpr uint32_t kProfileRowsDefault = 10;
+
 // Follows a job, drawing its progress; `from_sequence` resumes. When the user interrupts, says how to go on
 // watching or to cancel. `events`: every update as one line of JSON on the output stream.
 struct FollowOptions {

@@ -13,6 +13,7 @@ namespace sm89::client {
 namespace {
 
 constexpr int kColumnsMin = 20;
+constexpr int kRowsMin = 1;
 
 // In percent with so many `digits`.
 std::string Share(uint64_t part, uint64_t whole, int digits) {
@@ -62,7 +63,10 @@ std::vector<std::string> LiveProfileLines(const v1::LiveProfile& profile) {
 
 void LiveProfileView::Show(const v1::LiveProfile& profile, ProgressLine& line) {
   const bool in_place = terminal_.err_is_terminal && !terminal_.dumb;
-  const std::vector<std::string> lines = LiveProfileLines(profile);
+  std::vector<std::string> lines = LiveProfileLines(profile);
+  // What has left the window cannot be drawn over. The progress stands below, and one row stays free.
+  const auto rows = static_cast<size_t>(std::max(terminal_.rows() - 2, kRowsMin));
+  if (in_place && lines.size() > rows) lines.resize(rows);
   line.Clear();
   if (in_place && lines_drawn_ > 0) terminal_.err() << "\x1b[" << lines_drawn_ << "A\r\x1b[J";
   const auto columns = static_cast<size_t>(std::max(terminal_.columns(), kColumnsMin));

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,8 +18,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr char kFormat[] = "sm89-profile/1";
-constexpr size_t kFirstState = 2;  // behind issued and threads
-constexpr size_t kStates = 18;     // "selected" is the first
+// The states of warps are the columns from the one to before the other.
+constexpr char kFirstState[] = "selected";
+constexpr char kBehindStates[] = "requests";
 constexpr size_t kTextColumns = 60;
 
 std::string TextOr(const Json& value) { return value.is_string() ? value.get<std::string>() : ""; }
@@ -67,9 +67,19 @@ ProfileKernel KernelOf(const Json& json) {
   return kernel;
 }
 
+size_t IndexOf(const std::vector<std::string>& names, const char* name) {
+  return static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
 absl::Status CheckShape(const Profile& profile) {
   const size_t columns = profile.columns.size();
-  bool good = columns >= kFirstState + kStates;
+  const size_t first_state = IndexOf(profile.columns, kFirstState);
+  const size_t behind_states = IndexOf(profile.columns, kBehindStates);
+  if (first_state >= behind_states || behind_states == columns) {
+    return absl::DataLossError(
+        absl::StrCat("the profile has no columns ", kFirstState, " to ", kBehindStates));
+  }
+  bool good = true;
   for (const ProfileKernel& kernel : profile.kernels) {
     good &= kernel.total.size() == columns;
     for (const auto* rows : {&kernel.rows, &kernel.lines}) {
@@ -82,25 +92,29 @@ absl::Status CheckShape(const Profile& profile) {
 // Named counters of a profile's rows.
 class Columns {
  public:
-  explicit Columns(const Profile& profile) : names_(profile.columns) {}
+  explicit Columns(const Profile& profile)
+      : names_(profile.columns),
+        first_state_(IndexOf(names_, kFirstState)),
+        behind_states_(IndexOf(names_, kBehindStates)) {}
 
   uint64_t Of(const ProfileCounts& counts, const char* name) const {
-    const auto it = std::find(names_.begin(), names_.end(), name);
-    return it == names_.end() ? 0 : counts[static_cast<size_t>(it - names_.begin())];
+    const size_t index = IndexOf(names_, name);
+    return index == names_.size() ? 0 : counts[index];
   }
   // Warp-cycles in all states.
-  static uint64_t Cycles(const ProfileCounts& counts) {
-    const auto first = counts.begin() + kFirstState;
-    return std::accumulate(first, first + kStates, uint64_t{0});
+  uint64_t Cycles(const ProfileCounts& counts) const {
+    uint64_t cycles = 0;
+    for (size_t s = first_state_; s < behind_states_; ++s) cycles += counts[s];
+    return cycles;
   }
   // Without those in which the instruction issued.
-  static uint64_t Waited(const ProfileCounts& counts) { return Cycles(counts) - counts[kFirstState]; }
+  uint64_t Waited(const ProfileCounts& counts) const { return Cycles(counts) - counts[first_state_]; }
 
-  // "long_scoreboard 81 %, wait 12 %": what was waited for, the `most` largest parts.
+  // "long_scoreboard 81, wait 12": what was waited for in percent, the `most` largest parts.
   std::string Reasons(const ProfileCounts& counts, size_t most) const {
     const uint64_t waited = Waited(counts);
     std::vector<std::pair<uint64_t, size_t>> parts;
-    for (size_t s = kFirstState + 1; s < kFirstState + kStates; ++s) {
+    for (size_t s = first_state_ + 1; s < behind_states_; ++s) {
       if (counts[s] != 0) parts.emplace_back(counts[s], s);
     }
     std::stable_sort(parts.begin(), parts.end(),
@@ -109,7 +123,7 @@ class Columns {
     for (size_t i = 0; i < std::min(most, parts.size()); ++i) {
       const double share = 100.0 * static_cast<double>(parts[i].first) / static_cast<double>(waited);
       if (i > 0 && share < 0.5) break;  // largest first: nor do the others matter
-      absl::StrAppend(&text, i == 0 ? "" : ", ", names_[parts[i].second], " ",
+      absl::StrAppend(&text, i == 0 ? "" : ", ", Printable(names_[parts[i].second]), " ",
                       absl::StrFormat("%.0f", share));
     }
     return text;
@@ -117,6 +131,8 @@ class Columns {
 
  private:
   const std::vector<std::string>& names_;
+  const size_t first_state_;
+  const size_t behind_states_;
 };
 
 std::string Ratio(uint64_t part, uint64_t whole, double scale) {
@@ -161,8 +177,8 @@ void AddCounters(const Columns& columns, uint64_t waited, View* view) {
              l2_hits = of("l2_read_hits");
   view->AddNumber("issued", [=](const ProfileRow& r) { return HumanCount(static_cast<double>(issued(r))); });
   view->AddNumber("lanes", [=](const ProfileRow& r) { return Ratio(threads(r), issued(r), 1); });
-  view->AddNumber("waits %",
-                  [=](const ProfileRow& r) { return Ratio(Columns::Waited(r.counts), waited, 100); });
+  view->AddNumber(
+      "waits %", [=, &columns](const ProfileRow& r) { return Ratio(columns.Waited(r.counts), waited, 100); });
   view->AddText("waits for, % of them",
                 [&columns](const ProfileRow& r) { return columns.Reasons(r.counts, 2); });
   view->AddNumber("L1 hit %", [=](const ProfileRow& r) { return Ratio(hits(r), loads(r), 100); });
@@ -173,10 +189,12 @@ void AddCounters(const Columns& columns, uint64_t waited, View* view) {
   view->AddNumber("conflicts %", [=](const ProfileRow& r) { return Ratio(conflicts(r), passes(r), 100); });
 }
 
-std::string PlaceOf(const ProfileRow& row) { return row.place.empty() ? std::string("-") : row.place; }
+std::string PlaceOf(const ProfileRow& row) {
+  return row.place.empty() ? std::string("-") : Printable(row.place);
+}
 
 std::vector<ViewColumn> ViewColumns(const Columns& columns, const ProfileKernel& kernel, bool lines) {
-  const uint64_t waited = Columns::Waited(kernel.total);
+  const uint64_t waited = columns.Waited(kernel.total);
   View view;
   if (lines) {
     view.AddText("line", PlaceOf);
@@ -229,8 +247,8 @@ absl::Status PrintKernel(const Columns& columns, const ProfileKernel& kernel,
   std::vector<const ProfileRow*> rows;
   for (const ProfileRow& row : all) rows.push_back(&row);
   if (!options.program_order) {
-    std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow* a, const ProfileRow* b) {
-      return Columns::Waited(a->counts) > Columns::Waited(b->counts);
+    std::stable_sort(rows.begin(), rows.end(), [&columns](const ProfileRow* a, const ProfileRow* b) {
+      return columns.Waited(a->counts) > columns.Waited(b->counts);
     });
   }
   const size_t shown = options.top == 0 ? rows.size() : std::min(options.top, rows.size());
@@ -241,8 +259,8 @@ absl::Status PrintKernel(const Columns& columns, const ProfileKernel& kernel,
                                 : absl::StrCat(" (", Printable(kernel.case_id), ")");
   terminal.out() << "kernel " << kernel.index + 1 << " " << Printable(kernel.name) << label << ": "
                  << kernel.cycles << " cycles, " << columns.Of(kernel.total, "issued")
-                 << " warp instructions, " << Columns::Cycles(kernel.total) << " warp-cycles, "
-                 << Columns::Waited(kernel.total) << " of them waiting (" << columns.Reasons(kernel.total, 4)
+                 << " warp instructions, " << columns.Cycles(kernel.total) << " warp-cycles, "
+                 << columns.Waited(kernel.total) << " of them waiting (" << columns.Reasons(kernel.total, 4)
                  << " %); control bits: " << Printable(kernel.control_bits) << "\n";
   PrintRows(columns, kernel, rows, options.lines, terminal);
   if (left != 0) {

@@ -38,6 +38,8 @@ class Terminal {
   bool colour_forced = false;                        // --color=always
   std::function<int()> columns = [] { return 80; };  // of the error stream's window
 
+  std::function<int()> rows = [] { return 24; };  // likewise
+
   // `text` in the style, when the stream shows colours.
   std::string OnOut(Style style, const std::string& text) const;
   std::string OnErr(Style style, const std::string& text) const;

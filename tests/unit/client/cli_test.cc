@@ -35,6 +35,7 @@ class CliTest : public ::testing::Test {
     out_.str("");
     err_.str("");
     Terminal terminal(out_, err_);
+    terminal.err_is_terminal = err_is_terminal_;
     return RunCli(args, terminal, Environment(variables), std::stop_token());
   }
   std::string out() const { return out_.str(); }
@@ -70,6 +71,7 @@ class CliTest : public ::testing::Test {
   FakeServer server_;
   fs::path home_;
   std::ostringstream out_, err_;
+  bool err_is_terminal_ = false;
 };
 
 TEST_F(CliTest, HelpDocumentsExitCodesAndEnvironment) {
@@ -106,6 +108,15 @@ TEST_F(CliTest, JsonModeGivesOneDocumentForErrorsToo) {
   EXPECT_EQ(json()["error"]["code"], "NOT_FOUND");
   EXPECT_EQ(Run({"jobs", "--nonsense", "--json"}), kExitInvalid);
   EXPECT_EQ(json()["error"]["code"], "INVALID_ARGUMENT");
+  // Behind a command that has an option of this name it is that option.
+  for (const char* command : {"result", "profile"}) {
+    EXPECT_EQ(Run({command, "j", "--json", "f", "--bogus"}), kExitInvalid);
+    EXPECT_EQ(out(), "") << command;
+    EXPECT_THAT(err(), HasSubstr("--bogus"));
+    EXPECT_EQ(Run({"--json", command, "j", "--bogus"}), kExitInvalid);
+    EXPECT_EQ(json()["error"]["code"], "INVALID_ARGUMENT") << command;
+  }
+  EXPECT_EQ(Run({"jobs", "--filter", "result", "--nonsense", "--json"}), kExitInvalid);
 }
 
 TEST_F(CliTest, UnreachableServerSaysWhereAndWhatToDo) {
@@ -562,6 +573,33 @@ TEST_F(CliTest, SassIsUploadedAsMachineCodeAndNamed) {
   EXPECT_THAT(err(), HasSubstr("it is a folder"));
 }
 
+TEST_F(CliTest, MachineCodeIsShownWithoutWhatNobodyCounted) {
+  v1::Trace& code = server_.state().traces["traces/c"];
+  code.set_name("traces/c");
+  code.set_state(v1::Trace::READY);
+  code.set_kernels(3);
+  code.mutable_options()->set_machine_code(true);
+  EXPECT_EQ(Run({"traces", "show", "c"}), kExitOk) << err();
+  EXPECT_THAT(out(), HasSubstr("functions             3"));
+  for (const char* absent : {"kernels", "instructions", "host-to-device"}) {
+    EXPECT_THAT(out(), Not(HasSubstr(absent)));
+  }
+  code.mutable_options()->set_machine_code(false);
+  EXPECT_EQ(Run({"traces", "show", "c"}), kExitOk) << err();
+  for (const char* part : {"kernels", "warp instructions", "host-to-device"}) {
+    EXPECT_THAT(out(), HasSubstr(part));
+  }
+}
+
+TEST_F(CliTest, NothingIsConcededToMachineCode) {
+  const std::string path = Write("k.cubin", "code");
+  for (const char* option : {"--foreign-arch", "--allow-partial", "--unknown-as-nop"}) {
+    EXPECT_EQ(Run({"upload", "--sass", path, option}), kExitInvalid);
+    EXPECT_THAT(err(), HasSubstr(option + std::string(" is for traces, not for --sass")));
+  }
+  EXPECT_TRUE(server_.state().begins.empty());
+}
+
 TEST_F(CliTest, DecisionsOfTheReorderingStageAreAskedForInAForm) {
   const auto format = [this] { return server_.state().submits.back().job().ser_trace(); };
   EXPECT_EQ(Run({"submit", "--trace", "traces/t"}), kExitOk) << err();
@@ -611,6 +649,30 @@ TEST_F(CliTest, WatchAsksForSoMuchOfTheProfile) {
   EXPECT_THAT(err(), ::testing::Not(HasSubstr("LDG.E")));
 }
 
+TEST_F(CliTest, SubmitDrawsTheProfileOnATerminalOnly) {
+  v1::JobUpdate running;
+  running.set_sequence(1);
+  running.mutable_job()->set_name("jobs/j1");
+  running.mutable_job()->set_state(v1::Job::RUNNING);
+  running.mutable_job()->mutable_progress()->mutable_profile()->add_rows()->set_opcode("LDG.E");
+  v1::JobUpdate done;
+  done.set_sequence(2);
+  done.mutable_job()->set_name("jobs/j1");
+  done.mutable_job()->set_state(v1::Job::SUCCEEDED);
+  server_.state().watches = {{{running, done}, absl::OkStatus()}};
+  const auto rows = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"submit", "--trace", "traces/t"});
+    Run(more);
+    return server_.state().watch_requests.back().profile_rows();
+  };
+  EXPECT_EQ(rows({"--watch", "--profile"}), 0u);
+  err_is_terminal_ = true;
+  EXPECT_EQ(rows({"--watch", "--profile"}), 10u);
+  EXPECT_THAT(err(), HasSubstr("LDG.E"));
+  EXPECT_EQ(rows({"--wait", "--profile"}), 0u);
+  EXPECT_EQ(rows({"--watch"}), 0u);
+}
+
 TEST_F(CliTest, ProfileShowsAFile) {
   EXPECT_EQ(Run({"profile", "--from", home_.string()}), kExitInvalid);
   const std::string other = Write("other.json", "{}");
@@ -628,6 +690,9 @@ TEST_F(CliTest, ProfileNeedsAJobThatCountedOne) {
   EXPECT_EQ(Run({"profile"}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("JOB or --from"));
   EXPECT_EQ(Run({"profile", "j", "--json", "--csv"}), kExitInvalid);
+  EXPECT_EQ(Run({"profile", "--json", "j"}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("--json took 'j' as its FILE"));
+  EXPECT_THAT(err(), HasSubstr("--json=FILE"));
   EXPECT_EQ(Run({"profile", "--from", (home_ / "absent").string()}), kExitNotFound);
 }
 

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "client/cli/live_profile.h"
 
 namespace sm89::client {
@@ -90,6 +92,45 @@ TEST(ProfileView, TheMostWaitedForComesFirst) {
   EXPECT_THAT(text, Not(HasSubstr("conflicts"))) << "no shared memory: no column";
   const std::string order = Shown(Sample(true), {.program_order = true});
   EXPECT_GT(order.find("FADD R2"), order.find("LDG.E R2")) << order;
+}
+
+TEST(ProfileView, NamesSteerNoTerminal) {
+  Json json = Sample(true);
+  json["counter_columns"][4] = "long\x1b]0;x\x07";
+  json["kernels"][0]["files"] = Json::array({"/src/a\x1b[2Jb.cu"});
+  json["kernels"][0]["control_bits"] = "\x1b[1m";
+  json["kernels"][0]["rows"][0][2] = "LDG\x1b[0m";
+  json["kernels"][0]["rows"][0][5] = "ld\x1b[0m";
+  for (const bool lines : {false, true}) {
+    const std::string text = Shown(json, {.lines = lines});
+    EXPECT_THAT(text, HasSubstr("a?[2Jb.cu:7"));
+    EXPECT_THAT(text, HasSubstr("long?]0;x? 90"));
+    EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(text, Not(HasSubstr("\x07")));
+  }
+}
+
+TEST(ProfileView, StatesAreFoundByName) {
+  Json json = Sample(true);
+  const std::string before = Shown(json, {});
+  // A column more in front and a state more behind.
+  const auto insert = [](Json& row, size_t at, const Json& value) {
+    row.insert(row.begin() + static_cast<std::ptrdiff_t>(at), value);
+  };
+  insert(json["counter_columns"], 20, "newly_named");
+  insert(json["counter_columns"], 0, "replays");
+  Json& kernel = json["kernels"][0];
+  for (const auto& [rows, leading] : {std::pair("rows", 7), std::pair("lines", 2)}) {
+    for (Json& row : kernel[rows]) {
+      insert(row, static_cast<size_t>(leading) + 20, 0);
+      insert(row, static_cast<size_t>(leading), 12345);
+    }
+  }
+  insert(kernel["total"], 20, 0);
+  insert(kernel["total"], 0, 12345);
+  EXPECT_EQ(Shown(json, {}), before);
+  json["counter_columns"][3] = "chosen";
+  EXPECT_EQ(ParseProfile(json.dump()).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(ProfileView, MemoryFiguresAreOfTheInstruction) {
@@ -181,6 +222,32 @@ TEST(LiveProfile, IsDrawnInPlaceOnATerminalOnly) {
     EXPECT_THAT(err.str().substr(before), Not(HasSubstr("\x1b[3A")));
     EXPECT_EQ(out.str(), "");
   }
+}
+
+TEST(LiveProfile, IsNoHigherThanTheWindow) {
+  v1::LiveProfile profile = Live();
+  for (int i = 0; i < 9; ++i) *profile.add_rows() = profile.rows(0);
+  ASSERT_EQ(LiveProfileLines(profile).size(), 12u);
+  for (const auto& [rows, drawn] : {std::pair(24, 12), std::pair(13, 11), std::pair(8, 6), std::pair(1, 1)}) {
+    std::ostringstream out, err;
+    Terminal terminal(out, err);
+    terminal.err_is_terminal = true;
+    terminal.rows = [rows = rows] { return rows; };
+    ProgressLine line(terminal, false);
+    LiveProfileView view(terminal);
+    view.Show(profile, line);
+    const std::string first = err.str();
+    EXPECT_EQ(std::count(first.begin(), first.end(), '\n'), drawn) << rows;
+    view.Show(profile, line);
+    EXPECT_THAT(err.str().substr(first.size()), ::testing::StartsWith(absl::StrCat("\x1b[", drawn, "A\r")));
+  }
+  std::ostringstream out, err;
+  Terminal terminal(out, err);
+  terminal.rows = [] { return 8; };
+  ProgressLine line(terminal, false);
+  LiveProfileView(terminal).Show(profile, line);
+  const std::string plain = err.str();
+  EXPECT_EQ(std::count(plain.begin(), plain.end(), '\n'), 12) << "no window";
 }
 
 }  // namespace
