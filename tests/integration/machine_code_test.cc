@@ -279,6 +279,49 @@ TEST_F(MachineCodeServiceTest, DecisionsOfTheReorderingStageAreThoseOfTheStandAl
   EXPECT_THAT(off.out, HasSubstr("no reordering stage whose decisions could be kept"));
 }
 
+TEST_F(MachineCodeServiceTest, TheCacheGivesProfileAndDecisionsToo) {
+  const std::vector<std::string> words = {"--profile", "--ser-trace",
+                                          "--config",  "RTX4090_SER",
+                                          "--cubin",   Kernel("sgemm_tiled.sm_89.cubin"),
+                                          "--launch",  Kernel("sgemm_tiled.json")};
+  const ProgramResult first = Submit(words);
+  ASSERT_EQ(first.exit_code, 0) << first.out << first.err << daemon_.log();
+  const Json ran = Parse(first.out)["jobs"][0];
+  EXPECT_EQ(ran["result_from_cache"], false);
+  const ProgramResult second = Submit(words);
+  ASSERT_EQ(second.exit_code, 0) << second.out << second.err;
+  const Json cached = Parse(second.out)["jobs"][0];
+  EXPECT_EQ(cached["result_from_cache"], true);
+  EXPECT_NE(cached["name"], ran["name"]);
+  for (const auto& [command, option] :
+       {std::pair("profile", "--json"), std::pair("profile", "--csv"), std::pair("result", "--ser-trace")}) {
+    const std::string served = Fetched({command, cached["name"]}, option);
+    EXPECT_FALSE(served.empty()) << command << option;
+    EXPECT_EQ(served, Fetched({command, ran["name"]}, option)) << command << option;
+  }
+}
+
+TEST_F(MachineCodeServiceTest, AQueuedJobWithEverythingOutlivesTheDaemon) {
+  ASSERT_EQ(daemon_.Cli({"pool", "drain"}).exit_code, 0);
+  const ProgramResult queued =
+      daemon_.Cli({"submit", "--json", "--config", "RTX4090_SER", "--trace", TextTrace(), "--sass",
+                   Kernel("vector_add.sm_89.cubin"), "--profile", "--ser-trace=csv"});
+  ASSERT_EQ(queued.exit_code, 0) << queued.err;
+  const Json before = Parse(queued.out)["jobs"][0];
+  ASSERT_EQ(before["state"], "QUEUED");
+  daemon_.KillNow();
+  ASSERT_TRUE(daemon_.Start());
+  const std::string job = before["name"];
+  EXPECT_EQ(Parse(daemon_.Cli({"show", job, "--json"}).out)["spec"], before["spec"]);
+  const ProgramResult resumed = daemon_.Cli({"pool", "resume"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  const ProgramResult ended = daemon_.Cli({"watch", job}, 300);
+  ASSERT_EQ(ended.exit_code, 0) << ended.out << ended.err << daemon_.log();
+  const Json profile = Parse(Fetched({"profile", job}, "--json"));
+  EXPECT_EQ(profile["kernels"][0]["control_bits"], "machine code of vector_add.sm_89.cubin");
+  EXPECT_THAT(Fetched({"result", job}, "--ser-trace"), HasSubstr("cycle"));
+}
+
 class SmallResultsTest : public MachineCodeServiceTest {
  protected:
   SmallResultsTest() : MachineCodeServiceTest({.flags = {"--max-artifact-bytes=1MiB"}}) {}
