@@ -264,10 +264,14 @@ uint32_t Emulator::num_registers() const { return impl_->program->num_registers(
 
 RegisterView Emulator::registers(uint32_t warp) const {
   SM89_ASSERT(impl_->machine.cta != nullptr, "no CTA runs");
-  const WarpRegs& regs = impl_->machine.cta->warps.at(warp).regs;
+  const auto& warps = impl_->machine.cta->warps;
+  SM89_ASSERT(warp < warps.size(), "the CTA has no such warp");
+  const WarpRegs& regs = warps[warp].regs;
   static_assert(sizeof(Row) == sizeof(uint32_t) * kWarpSize, "rows follow one another without gaps");
   return {std::span(regs.rows->lane.data(), size_t{num_registers()} * kWarpSize),
-          std::span(regs.ur).first(63), std::span(regs.pred).first(7), std::span(regs.upred).first(7)};
+          std::span(regs.ur).first(RegisterView::kNumUniform),
+          std::span(regs.pred).first(RegisterView::kNumPredicates),
+          std::span(regs.upred).first(RegisterView::kNumPredicates)};
 }
 
 uint64_t Emulator::shared_window_base() const { return kSharedWindowBase; }

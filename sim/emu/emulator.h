@@ -107,6 +107,10 @@ struct CodeLine {
 
 // What a warp's registers hold between two of its instructions.
 struct RegisterView {
+  // Registers that hold something, without URZ and PT and UPT.
+  static constexpr uint32_t kNumUniform = 63;
+  static constexpr uint32_t kNumPredicates = 7;
+
   std::span<const uint32_t> general;         // 32 lanes of R0, then of R1 ...
   std::span<const uint32_t> uniform;         // UR0 to UR62
   std::span<const LaneMask> predicates;      // P0 to P6, a bit a lane

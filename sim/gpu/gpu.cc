@@ -315,6 +315,7 @@ void Gpu::RunMemory() {
   }
   senders_.clear();
   memory_.RunUntil(memory_horizon_, &replies_);
+  memory_run_to_ = memory_horizon_;
   memory_horizon_ = 0;
 }
 

@@ -3,6 +3,7 @@
 // border; idle time is skipped.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -82,6 +83,10 @@ class Gpu {
   Cycle now() const { return window_open_ ? stepped_to_ : now_; }
   const std::vector<std::unique_ptr<KernelRun>>& runs() const { return runs_; }
   const MemorySide& memory() const { return memory_; }
+  // Between calls of Advance memory() is as it will be at the begin of cycle memory_as_of(), at or behind
+  // now(), but for what SMs sent from memory_has_until() on: that is handed over at the end of a window.
+  Cycle memory_as_of() const { return std::max(memory_run_to_, now()); }
+  Cycle memory_has_until() const { return now_; }
   const TraceSource& trace() const { return *options_.trace; }
   const std::vector<bool>& selected() const { return options_.selected; }
   uint32_t num_sms() const { return static_cast<uint32_t>(sms_.size()); }
@@ -162,6 +167,7 @@ class Gpu {
   std::vector<std::vector<MemRequest>> outboxes_;  // by SM, of the last window
   std::vector<uint32_t> senders_;                  // SMs with something in outboxes_
   Cycle memory_horizon_ = 0;    // the memory side has still to run until here; 0: nothing to do
+  Cycle memory_run_to_ = 0;     // it has run until here
   bool memory_beside_ = false;  // the SMs' next window needs nothing of it
   std::vector<std::unique_ptr<KernelRun>> runs_;
   std::vector<uint32_t> active_;   // runs not finished, by launch

@@ -564,7 +564,7 @@ std::string MemorySide::DescribeQueues() const {
     const DramChannel::Queues queues = channels_[i].queues();
     if (channels_[i].idle()) continue;
     absl::StrAppend(&text, "  DRAM channel ", i, ": ", queues.incoming, " requests incoming, ", queues.reads,
-                    " reads, ", queues.writes, " writes, the oldest since ", queues.oldest_arrival, "\n");
+                    " reads, ", queues.writes, " writes, oldest arrival ", queues.oldest_arrival, "\n");
   }
   return text;
 }

@@ -52,7 +52,8 @@ std::string Gpu::BarrierHint() const {
 
 std::string Gpu::DescribeStuck(std::string what) const {
   std::array<uint64_t, kNumWarpStates> states{};
-  for (const auto& sm : sms_) sm->CountStates(&states);
+  // Behind everything that ends by itself: what is left then is what nothing resolves.
+  for (const auto& sm : sms_) sm->CountStates(kNever, &states);
   absl::StrAppend(&what, "; ", StatesText(states));
   if (states[static_cast<size_t>(WarpState::kBarrier)] != 0) what += BarrierHint();
   what += "\n";
@@ -65,7 +66,7 @@ std::string Gpu::DescribeStuck(std::string what) const {
   uint32_t lines = 0;
   for (const auto& sm : sms_) {
     if (sm->idle() || lines >= kMaxWarpsListed) continue;
-    const std::string warps = sm->DescribeWarps(kMaxWarpsListed - lines);
+    const std::string warps = sm->DescribeWarps(kNever, kMaxWarpsListed - lines);
     lines += static_cast<uint32_t>(std::count(warps.begin(), warps.end(), '\n'));
     what += warps;
   }

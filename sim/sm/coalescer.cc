@@ -8,7 +8,6 @@
 namespace sm89 {
 namespace {
 
-constexpr uint32_t kBanks = 32;
 constexpr uint32_t kBankBytes = 4;
 
 struct LineList {
@@ -98,11 +97,11 @@ void AddLocal(Merger* merger, const LocalWindow& window, uint32_t lane, uint64_t
 // passes. `note` gets each word's place, its pass, and whether an earlier one is the same.
 template <typename Note>
 uint32_t PassesOfGroup(const uint64_t* words, uint32_t num_words, bool merge, Note note) {
-  std::array<uint8_t, kBanks> depth{};
-  std::array<std::array<uint64_t, kWarpSize>, kBanks> seen;
+  std::array<uint8_t, kSharedBanks> depth{};
+  std::array<std::array<uint64_t, kWarpSize>, kSharedBanks> seen;
   uint32_t passes = 0;
   for (uint32_t i = 0; i < num_words; ++i) {
-    const uint32_t bank = static_cast<uint32_t>(words[i] % kBanks);
+    const uint32_t bank = static_cast<uint32_t>(words[i] % kSharedBanks);
     auto& list = seen[bank];
     uint8_t& n = depth[bank];
     const auto end = list.begin() + n;
@@ -160,25 +159,33 @@ uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uin
                     [](uint8_t, uint64_t, uint32_t, bool) {});
 }
 
+std::vector<LaneAddress> LaneAddresses(const SmInst& code, const DynInst& inst, const KernelCode& kernel) {
+  std::vector<LaneAddress> addresses;
+  if (inst.shape == nullptr) return addresses;
+  uint32_t active = 0;
+  for (LaneMask rest = inst.shape->mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<uint8_t>(__builtin_ctz(rest));
+    const uint64_t address = inst.base + inst.shape->offsets[active++];
+    if ((code.address_lanes >> lane & 1) == 0) continue;
+    addresses.push_back({lane, SpaceOf(code, kernel, address), address});
+  }
+  return addresses;
+}
+
 std::vector<BankWord> SharedBankWords(const SmInst& code, const DynInst& inst, const KernelCode& kernel) {
   std::vector<BankWord> words;
-  if (inst.shape == nullptr) return words;
   LaneMask mask = 0;
   std::array<uint64_t, kWarpSize> addresses;
-  uint32_t active = 0;
   uint32_t num_shared = 0;
-  for (LaneMask rest = inst.shape->mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<uint32_t>(__builtin_ctz(rest));
-    const uint64_t address = inst.base + inst.shape->offsets[active++];
-    if ((code.address_lanes >> lane & 1) == 0 || SpaceOf(code, kernel, address) != LaneSpace::kShared)
-      continue;
-    mask |= LaneMask{1} << lane;
-    addresses[num_shared++] = address;
+  for (const LaneAddress& at : LaneAddresses(code, inst, kernel)) {
+    if (at.space != LaneSpace::kShared) continue;
+    mask |= LaneMask{1} << at.lane;
+    addresses[num_shared++] = at.address;
   }
   uint32_t minimum = 0;
   WalkPasses(mask, addresses.data(), 0, code.width_bytes, !ModifiesMemory(code.mem_op), &minimum,
              [&](uint8_t lane, uint64_t word, uint32_t pass, bool joins) {
-               words.push_back({word, pass, lane, static_cast<uint8_t>(word % kBanks), joins});
+               words.push_back({word, pass, lane, static_cast<uint8_t>(word % kSharedBanks), joins});
              });
   return words;
 }

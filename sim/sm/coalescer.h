@@ -51,6 +51,8 @@ struct LocalWindow {
 // 16 MiB is what the hardware's alignment suggests: assumption).
 inline constexpr uint64_t kGenericWindowBytes = uint64_t{16} << 20;
 
+inline constexpr uint32_t kSharedBanks = 32;  // of shared memory, 4 bytes wide
+
 enum class LaneSpace : uint8_t { kGlobal, kShared, kLocal };
 // Where a lane's address lies: the instruction says it, of a generic one the kernel's windows.
 LaneSpace SpaceOf(const SmInst& code, const KernelCode& kernel, uint64_t address);
@@ -82,6 +84,15 @@ void Coalesce(const SmInst& code, const DynInst& inst, const KernelCode& kernel,
 // `offsets` holds one offset from `base` for each lane of `mask`, lowest lane first.
 uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes, bool merge,
                       uint32_t* minimum);
+
+// Where one lane accesses memory.
+struct LaneAddress {
+  uint8_t lane = 0;
+  LaneSpace space = LaneSpace::kGlobal;
+  uint64_t address = 0;
+};
+// Of the lanes whose addresses the instruction uses, ascending; empty without addresses.
+std::vector<LaneAddress> LaneAddresses(const SmInst& code, const DynInst& inst, const KernelCode& kernel);
 
 // One 4-byte word that one lane wants of shared memory.
 struct BankWord {

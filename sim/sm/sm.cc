@@ -405,13 +405,13 @@ void Sm::DropStats(uint32_t kernel) {
                stats_.end());
 }
 
-void Sm::CountStates(std::array<uint64_t, kNumWarpStates>* warps) const {
-  for (const Warp& warp : warps_) {
-    if (warp.active) ++(*warps)[static_cast<size_t>(warp.state)];
+void Sm::CountStates(Cycle now, std::array<uint64_t, kNumWarpStates>* warps) const {
+  for (uint32_t slot = 0; slot < warps_.size(); ++slot) {
+    if (warps_[slot].active) ++(*warps)[static_cast<size_t>(StateAt(slot, now).state)];
   }
 }
 
-std::string Sm::DescribeWarps(uint32_t max_lines) const {
+std::string Sm::DescribeWarps(Cycle now, uint32_t max_lines) const {
   std::string text;
   uint32_t lines = 0;
   for (uint32_t slot = 0; slot < warps_.size() && lines < max_lines; ++slot) {
@@ -422,9 +422,10 @@ std::string Sm::DescribeWarps(uint32_t max_lines) const {
     absl::StrAppendFormat(&text, "  SM %d warp slot %d: launch %d CTA (%d,%d,%d)", id_, slot, warp.kernel + 1,
                           cta.id.x, cta.id.y, cta.id.z);
     if (warp.has_next) absl::StrAppendFormat(&text, " pc 0x%04x", warp.inst().pc);
-    const std::string_view state = Name(warp.state);
+    const StateNow shown = StateAt(slot, now);
+    const std::string_view state = Name(shown.state);
     absl::StrAppendFormat(&text, " in state %s since cycle %d (%d loads, %d stores, %d events under way;",
-                          absl::string_view(state.data(), state.size()), warp.since, warp.pending_loads,
+                          absl::string_view(state.data(), state.size()), shown.since, warp.pending_loads,
                           warp.pending_stores, warp.pending_events);
     absl::StrAppend(&text, " counters");
     for (uint32_t c = 0; c < kNumDependenceCounters; ++c) absl::StrAppend(&text, " ", warp.counters.raw(c));
@@ -440,7 +441,7 @@ std::string Sm::DescribeWarps(uint32_t max_lines) const {
   return text;
 }
 
-std::string Sm::DescribeQueues() const {
+std::string Sm::DescribeQueues(const std::function<std::string(uint32_t run)>& name_run) const {
   std::string text =
       absl::StrFormat("  SM %d memory pipeline: %d reads, %d stores under way, %d local events\n", id_,
                       lsu_.pending_reads(), lsu_.pending_stores(), local_events_.size());
@@ -461,9 +462,11 @@ std::string Sm::DescribeQueues() const {
     append(absl::StrCat("sub-core ", sub, " special function unit refused"), slots(subs_[sub].sfu_refused));
   }
   for (const PendingLaunch& pending : launches_) {
-    absl::StrAppendFormat(&text, "  SM %d launch %d CTA (%d,%d,%d) begins at cycle %d\n", id_,
-                          pending.launch.kernel + 1, ctas_[pending.slot].id.x, ctas_[pending.slot].id.y,
-                          ctas_[pending.slot].id.z, pending.launch.at);
+    const uint32_t run = pending.launch.kernel;
+    const Dim3& cta = ctas_[pending.slot].id;
+    absl::StrAppendFormat(&text, "  SM %d %s CTA (%d,%d,%d) begins at cycle %d\n", id_,
+                          name_run != nullptr ? name_run(run) : absl::StrCat("launch ", run + 1), cta.x,
+                          cta.y, cta.z, pending.launch.at);
   }
   return text;
 }

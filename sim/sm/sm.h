@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -113,13 +114,14 @@ class Sm {
   void AddGuessed(uint32_t kernel, std::vector<uint64_t>* executed) const;
   // The kernel has ended: its statistics here are dropped.
   void DropStats(uint32_t kernel);
-  // Resident warps by WarpState, added to `warps`.
-  void CountStates(std::array<uint64_t, kNumWarpStates>* warps) const;
+  // Resident warps by the WarpState that cycle `now` counts, added to `warps`.
+  void CountStates(Cycle now, std::array<uint64_t, kNumWarpStates>* warps) const;
   // One line a resident warp: kernel, CTA, warp, pc, what it waits for, counters; then the queues and the
   // CTAs that have not begun.
-  std::string DescribeWarps(uint32_t max_lines) const;
-  // Everything that holds warps or CTAs back, a line each.
-  std::string DescribeQueues() const;
+  std::string DescribeWarps(Cycle now, uint32_t max_lines) const;
+  // Everything that holds warps or CTAs back, a line each. `name_run` names a kernel run by its index; null:
+  // "launch 1".
+  std::string DescribeQueues(const std::function<std::string(uint32_t run)>& name_run = nullptr) const;
   uint32_t num_slots() const { return static_cast<uint32_t>(warps_.size()); }
   // The warp in `slot`, if one is, as it is at the begin of cycle `now`, up to which this SM has run.
   std::optional<WarpView> View(uint32_t slot, Cycle now) const;
@@ -207,6 +209,16 @@ class Sm {
     SerReason reason = SerReason::kBranchDiv;
     bool issued = false;
   };
+
+  // What a cycle counts of a warp that does not issue in it.
+  struct StateNow {
+    WarpState state = WarpState::kNotSelected;
+    Cycle since = 0;       // for a throttle: the warp wants to issue since then
+    Cycle until = kNever;  // kNever: until an event that has no known cycle
+  };
+  StateNow StateAt(uint32_t slot, Cycle now) const;
+  // The queue of refusals that the warp's next instruction stands in, or would; null: none.
+  const RefusalQueue* RefusalsOf(uint32_t slot) const;
 
   uint32_t SubOf(uint32_t slot) const { return slot % num_sub_cores_; }
   uint32_t IndexInSub(uint32_t slot) const { return slot / num_sub_cores_; }

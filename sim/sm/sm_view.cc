@@ -1,6 +1,7 @@
 // What an SM tells debuggers.
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "sim/sm/sm.h"
 #include "sim/sm/warp_view.h"
@@ -37,7 +38,6 @@ std::optional<WarpView> Sm::View(uint32_t slot, Cycle now) const {
   if (slot >= warps_.size() || !warps_[slot].active) return std::nullopt;
   const Warp& warp = warps_[slot];
   const Cta& cta = ctas_[warp.cta];
-  const SubCore& sub = subs_[SubOf(slot)];
   WarpView view;
   view.cta = cta.id;
   view.kernel = warp.kernel;
@@ -49,7 +49,6 @@ std::optional<WarpView> Sm::View(uint32_t slot, Cycle now) const {
   if (warp.issued != 0) view.issued_at = warp.issued_at[(warp.issued - 1) % kMaxIbuffer];
   view.has_next = warp.has_next;
   view.next = warp.next;
-  view.kernel_code = warp.code;
   if (warp.has_next) view.code = &warp.inst();
   for (uint32_t c = 0; c < kNumDependenceCounters; ++c) {
     view.counters[c] = {warp.counters.raw(c), warp.counters.reason(c)};
@@ -66,24 +65,43 @@ std::optional<WarpView> Sm::View(uint32_t slot, Cycle now) const {
     view.barrier_arrived = barrier.arrived;
     view.barrier_expected = ExpectedAt(cta, barrier);
   }
-  // As AddStats and CountIssue count this cycle.
-  view.state = warp.state;
-  view.since = warp.since;
-  if (now < warp.hold_until) {
-    view.state = warp.hold_reason;
-    view.until = warp.hold_until;
-  } else if (warp.state == WarpState::kNotSelected && warp.has_next) {
-    const bool memory = warp.inst().path == IssuePath::kMemory;
-    const BusyTime& busy = memory ? sub.memory_queue : sub.units.Of(warp.inst().pipe);
-    view.since = std::max(warp.candidate_since, warp.since);
-    view.until = std::max({now, sub.issue.free(), busy.free()});
-    if (sub.issue.free() > now) {
-      view.state = WarpState::kDispatch;
-    } else if (busy.free() > now) {
-      view.state = ThrottleOf(warp.inst());
-    }
+  const StateNow shown = StateAt(slot, now);
+  view.state = shown.state;
+  view.since = shown.since;
+  view.until = shown.until;
+  if (const RefusalQueue* const refusals = RefusalsOf(slot); refusals != nullptr) {
+    const std::span<const uint8_t> order = refusals->order();
+    view.refused_ahead =
+        static_cast<uint32_t>(std::find(order.begin(), order.end(), IndexInSub(slot)) - order.begin());
   }
   return view;
+}
+
+// As AddStats and CountIssue count this cycle.
+Sm::StateNow Sm::StateAt(uint32_t slot, Cycle now) const {
+  const Warp& warp = warps_[slot];
+  const SubCore& sub = subs_[SubOf(slot)];
+  if (now < warp.hold_until) return {warp.hold_reason, warp.since, warp.hold_until};
+  StateNow shown{warp.state, warp.since, kNever};
+  if (warp.state != WarpState::kNotSelected || !warp.has_next) return shown;
+  const bool memory = warp.inst().path == IssuePath::kMemory;
+  const BusyTime& busy = memory ? sub.memory_queue : sub.units.Of(warp.inst().pipe);
+  shown.since = std::max(warp.candidate_since, warp.since);
+  shown.until = std::max({now, sub.issue.free(), busy.free()});
+  if (sub.issue.free() > now) {
+    shown.state = WarpState::kDispatch;
+  } else if (busy.free() > now) {
+    shown.state = ThrottleOf(warp.inst());
+  }
+  return shown;
+}
+
+const RefusalQueue* Sm::RefusalsOf(uint32_t slot) const {
+  const Warp& warp = warps_[slot];
+  if (!warp.has_next) return nullptr;
+  const SubCore& sub = subs_[SubOf(slot)];
+  if (warp.inst().path == IssuePath::kMemory) return &sub.memory_refused;
+  return warp.inst().pipe == Pipe::kSfu ? &sub.sfu_refused : nullptr;
 }
 
 }  // namespace sm89

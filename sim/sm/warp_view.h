@@ -55,13 +55,15 @@ struct WarpView {
   bool has_next = false;
   DynInst next;
   const SmInst* code = nullptr;  // null without a next instruction
-  const KernelCode* kernel_code = nullptr;
 
   // The state that this cycle counts as if the warp does not issue in it.
   WarpState state = WarpState::kNotSelected;
   Cycle since = 0;       // it began; for a throttle: the warp wants to issue since then
   Cycle until = kNever;  // it ends; kNever: with an event that has no known cycle
   std::array<Counter, kNumDependenceCounters> counters;
+  // Warps that the resource of the next instruction (memory queue, special function unit) has refused before
+  // this one: they get it first.
+  uint32_t refused_ahead = 0;
   uint32_t loads = 0, stores = 0, events = 0;         // under way
   uint32_t memory_queued = 0, memory_queue_size = 0;  // instructions, in its sub-core
   bool at_barrier = false;

@@ -89,8 +89,8 @@ TEST(Barrier, APartialOneThatNotAllReachStaysClosed) {
   EXPECT_EQ(lab.Issued(0).size(), 1u);
   EXPECT_EQ(lab.sm().NextEvent(lab.now()), kNever);
   EXPECT_FALSE(lab.sm().idle());
-  EXPECT_NE(lab.sm().DescribeWarps(10).find("barrier 3 has 2 of 3 warps"), std::string::npos)
-      << lab.sm().DescribeWarps(10);
+  EXPECT_NE(lab.sm().DescribeWarps(lab.now(), 10).find("barrier 3 has 2 of 3 warps"), std::string::npos)
+      << lab.sm().DescribeWarps(lab.now(), 10);
 }
 
 TEST(BarrierArrive, CountsWithoutWaiting) {

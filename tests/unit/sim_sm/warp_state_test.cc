@@ -340,7 +340,7 @@ TEST_P(RandomTest, SumsHoldAtEveryCycle) {
   SmLab lab(RandomConfig(GetParam()));
   LaunchRandom(&lab, GetParam(), true);
   while (!lab.sm().idle()) {
-    ASSERT_LT(lab.now(), 1'000'000u) << lab.sm().DescribeWarps(20);
+    ASSERT_LT(lab.now(), 1'000'000u) << lab.sm().DescribeWarps(lab.now(), 20);
     lab.Run(lab.now() + 1);
     ExpectInvariants(lab.Stats(), lab.now());
     if (lab.now() % 64 == 0) ExpectProfile(lab);
@@ -398,7 +398,7 @@ TEST(DescribeWarps, NamesWhoWaitsForWhat) {
               {Variable(Pipe::kSfu, 18, 5000)}});
   lab.Launch({{Nop()}}, 9000);
   lab.Run(100);
-  const std::string text = lab.sm().DescribeWarps(20);
+  const std::string text = lab.sm().DescribeWarps(lab.now(), 20);
   EXPECT_NE(text.find("SM 0 waits for MSHRs: warp slots 1\n"), std::string::npos) << text;
   EXPECT_NE(text.find("SM 0 waits for write buffers: warp slots 2\n"), std::string::npos) << text;
   EXPECT_NE(text.find("SM 0 sub-core 3 special function unit refused: warp slots 3\n"), std::string::npos)
