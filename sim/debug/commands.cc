@@ -128,8 +128,8 @@ Debugger::Text Debugger::Quit(Words words) {
 
 Debugger::Text Debugger::Execute(std::string_view line) {
   if (line.size() > kMaxLineBytes) {
-    return Mistake("line", absl::StrCat(line.size(), " bytes"), absl::StrCat("at most ", kMaxLineBytes),
-                   "too long");
+    // A reader may have cut it: how long it is is not known here.
+    return Mistake("line", absl::StrCat("more than ", kMaxLineBytes, " bytes"), "a shorter one", "too long");
   }
   Words words(line);
   if (words.empty()) return "";

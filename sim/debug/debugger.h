@@ -55,6 +55,8 @@ class Debugger {
   std::string Greeting() const;
   bool quit() const { return quit_; }
   bool done() const;  // the simulation has ended
+  // Why the simulation cannot go on: OK unless the trace or the executed code failed.
+  const absl::Status& failure() const { return failed_; }
   const Simulator& simulator() const { return *simulator_; }
 
  private:
@@ -90,7 +92,10 @@ class Debugger {
   absl::Status NameWarp(const Place& place, RegisterWatch* watch) const;
   Text AddStop(Stop stop);
   absl::Status CheckPlace(const Place& place) const;
-  absl::StatusOr<uint64_t> GlobalAddress(const std::string& text) const;
+  // Sets the address of a watch of global memory; a buffer's name is that of place.kernel, else of the
+  // selected warp's kernel, else of the first one, and the watch is of that kernel only.
+  absl::Status ResolveGlobal(const std::string& text, Stop* stop) const;
+  uint32_t FirstKernel() const;  // that is simulated
   absl::Status CheckCanRun() const;
   // Advances until cycle `until`, a stop or the end.
   absl::Status RunTo(Cycle until);
@@ -122,6 +127,7 @@ class Debugger {
   };
   absl::StatusOr<Looked> LookAt(Words* words, std::string_view command) const;
   std::string LookedText(const Looked& looked);
+  std::string MemoryCycleText() const;
 
   // debugger_values.cc
   absl::StatusOr<const CtaHistory*> HistoryOf(uint32_t kernel, const Dim3& cta);

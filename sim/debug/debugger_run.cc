@@ -1,9 +1,11 @@
 // Breakpoints, watches and what runs the simulation.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "sim/base/assert.h"
 #include "sim/base/counted.h"
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
@@ -19,6 +21,24 @@ namespace {
 // Cycles between two looks at the interrupt flag.
 constexpr uint64_t kSliceCycles = 65'536;
 constexpr uint64_t kMaxWatchedBytes = uint64_t{1} << 40;
+
+// What of a place a kernel has.
+struct Fit {
+  bool cta = true, warp = true, instruction = true;
+};
+
+Fit FitOf(const Place& place, const KernelInfo& info, std::span<const StaticInst> code) {
+  Fit fit;
+  if (place.cta) {
+    fit.cta = place.cta->x < info.grid.x && place.cta->y < info.grid.y && place.cta->z < info.grid.z;
+  }
+  if (place.warp) fit.warp = *place.warp < (SaturatingVolume(info.block) + kWarpSize - 1) / kWarpSize;
+  if (place.of_instruction()) {
+    fit.instruction =
+        std::any_of(code.begin(), code.end(), [&](const StaticInst& inst) { return place.Is(inst); });
+  }
+  return fit;
+}
 
 }  // namespace
 
@@ -86,52 +106,61 @@ absl::Status Debugger::CheckPlace(const Place& place) const {
     return Mistake("sm", absl::StrCat(*place.sm), absl::StrCat("up to ", gpu().num_sms() - 1),
                    "there is no such SM");
   }
-  bool cta = !place.cta, warp = !place.warp, instruction = !place.of_instruction();
-  for (uint32_t k = 0; k < kernels.size(); ++k) {
+  Fit any{false, false, false};
+  bool together = false;
+  for (uint32_t k = 0; k < kernels.size() && !together; ++k) {
     if (!gpu().selected()[k] || place.kernel.value_or(k) != k) continue;
-    const KernelInfo& info = kernels[k];
-    if (place.cta)
-      cta |= place.cta->x < info.grid.x && place.cta->y < info.grid.y && place.cta->z < info.grid.z;
-    if (place.warp) warp |= *place.warp < (SaturatingVolume(info.block) + kWarpSize - 1) / kWarpSize;
-    if (!place.of_instruction()) continue;
-    const std::span<const StaticInst> code = trace.StaticTable(k);
-    instruction |=
-        std::any_of(code.begin(), code.end(), [&](const StaticInst& inst) { return place.Is(inst); });
+    const Fit fit = FitOf(place, kernels[k], trace.StaticTable(k));
+    any = {any.cta || fit.cta, any.warp || fit.warp, any.instruction || fit.instruction};
+    together = fit.cta && fit.warp && fit.instruction;
   }
-  if (!cta) return Mistake("cta", place.Text(), "coordinates inside a kernel's grid", "no such CTA");
-  if (!warp)
+  if (together) return absl::OkStatus();
+  if (!any.cta) return Mistake("cta", place.Text(), "coordinates inside a kernel's grid", "no such CTA");
+  if (!any.warp)
     return Mistake("warp", absl::StrCat(*place.warp), "a number below a CTA's warps", "no such warp");
-  if (instruction) return absl::OkStatus();
-  return Mistake("place", place.Text(), "an instruction of a simulated kernel", "no instruction is there");
+  if (!any.instruction) {
+    return Mistake("place", place.Text(), "an instruction of a simulated kernel", "no instruction is there");
+  }
+  return Mistake("place", place.Text(), "CTA, warp and instruction of the same kernel",
+                 "no kernel has all of them");
 }
 
 Debugger::Text Debugger::Break(Words words) { return AddBreak(std::move(words), false); }
 Debugger::Text Debugger::Tbreak(Words words) { return AddBreak(std::move(words), true); }
 
+uint32_t Debugger::FirstKernel() const {
+  const std::vector<bool>& selected = gpu().selected();
+  return static_cast<uint32_t>(std::find(selected.begin(), selected.end(), true) - selected.begin());
+}
+
 // "0x7f0000010000", "a", "a+0x40".
-absl::StatusOr<uint64_t> Debugger::GlobalAddress(const std::string& text) const {
-  uint64_t address = 0;
-  if (ParseNumber(text, &address)) return address;
-  const char* const expected = "a number, or a buffer of the launch as NAME or NAME+OFFSET (see 'buffers')";
+absl::Status Debugger::ResolveGlobal(const std::string& text, Stop* stop) const {
+  uint64_t& address = stop->memory->address;
+  if (ParseNumber(text, &address)) return absl::OkStatus();
   if (simulator_->emulation() == nullptr) return Mistake("address", text, "a number");
+  const uint32_t kernel = stop->place.kernel ? *stop->place.kernel
+                          : selected_        ? KernelOf(selected_->run)
+                                             : FirstKernel();
+  const std::string expected = absl::StrCat("a number, or a buffer of kernel ", kernel + uint64_t{1},
+                                            " as NAME or NAME+OFFSET (see 'buffers')");
   const size_t plus = text.find('+');
   const std::string name = text.substr(0, plus);
   uint64_t offset = 0;
   if (plus != std::string::npos && !ParseNumber(text.substr(plus + 1), &offset)) {
     return Mistake("address", text, expected);
   }
-  uint32_t kernel = 0;
-  if (selected_) {
-    kernel = KernelOf(selected_->run);
-  } else {
-    while (kernel + 1 < gpu().selected().size() && !gpu().selected()[kernel]) ++kernel;
-  }
-  const launch::LaunchSpec& spec = simulator_->emulation()->program().launches.at(kernel);
-  const launch::AddressPlan plan = launch::PlanAddresses(spec);
-  for (size_t i = 0; i < spec.buffers.size(); ++i) {
-    if (spec.buffers[i].name != name) continue;
-    if (offset < plan.buffers[i].size_bytes) return plan.buffers[i].address + offset;
-    return Mistake("address", text, absl::StrCat("an offset below ", plan.buffers[i].size_bytes));
+  const std::vector<launch::LaunchSpec>& launches = simulator_->emulation()->program().launches;
+  SM89_ASSERT(kernel < launches.size(), "a kernel of an execution is a launch");
+  const launch::AddressPlan plan = launch::PlanAddresses(launches[kernel]);
+  const auto& buffers = launches[kernel].buffers;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].name != name) continue;
+    if (offset >= plan.buffers[i].size_bytes) {
+      return Mistake("address", text, absl::StrCat("an offset below ", plan.buffers[i].size_bytes));
+    }
+    address = plan.buffers[i].address + offset;
+    stop->place.kernel = kernel;
+    return absl::OkStatus();
   }
   return Mistake("address", text, expected);
 }
@@ -141,11 +170,6 @@ absl::StatusOr<Stop> Debugger::WatchMemory(Words* words) {
   MemoryWatch& watch = stop.memory.emplace();
   ASSIGN_OR_RETURN(watch.space, ParseSpace(words->Take()));
   ASSIGN_OR_RETURN(const std::string address, words->TakeFor(Name(watch.space), "an address"));
-  if (watch.space == LaneSpace::kGlobal) {
-    ASSIGN_OR_RETURN(watch.address, GlobalAddress(address));
-  } else if (!ParseNumber(address, &watch.address)) {
-    return Mistake(Name(watch.space), address, "an address, from the begin of that memory");
-  }
   uint64_t bytes = 0;
   if (!words->empty() && ParseNumber(words->Peek(), &bytes)) {
     ASSIGN_OR_RETURN(watch.bytes, words->TakeNumber("bytes", 1, kMaxWatchedBytes));
@@ -158,6 +182,11 @@ absl::StatusOr<Stop> Debugger::WatchMemory(Words* words) {
   ASSIGN_OR_RETURN(stop.place, TakePlace(words));
   RETURN_IF_ERROR(words->Finish("watch"));
   RETURN_IF_ERROR(CheckPlace(stop.place));
+  if (watch.space == LaneSpace::kGlobal) {
+    RETURN_IF_ERROR(ResolveGlobal(address, &stop));
+  } else if (!ParseNumber(address, &watch.address)) {
+    return Mistake(Name(watch.space), address, "an address, from the begin of that memory");
+  }
   return stop;
 }
 
@@ -173,20 +202,23 @@ absl::Status Debugger::NameWarp(const Place& place, RegisterWatch* watch) const 
   if (!place.cta || !place.warp || place.sm || place.of_instruction()) {
     return Mistake("watch", place.Text(), "cta and warp, and kernel if it is not the first", "not one warp");
   }
-  const std::vector<bool>& selected = gpu().selected();
-  const auto first = std::find(selected.begin(), selected.end(), true);
-  watch->kernel = place.kernel.value_or(static_cast<uint32_t>(first - selected.begin()));
+  watch->kernel = place.kernel.value_or(FirstKernel());
   watch->cta = *place.cta;
   watch->warp = *place.warp;
   return CheckPlace(watch->Where());
 }
 
 absl::StatusOr<Stop> Debugger::WatchRegister(Words* words) {
-  ASSIGN_OR_RETURN(const RegRange range, ParseRegisters(words->Take()));
-  if (range.count != 1) return Mistake("watch", "a run of registers", "one register");
+  const std::string name = words->Take();
+  ASSIGN_OR_RETURN(const RegRange range, ParseRegisters(name));
+  if (range.count != 1) return Mistake("watch", name, "one register", "a run of registers");
   Stop stop;
   RegisterWatch& watch = stop.reg.emplace();
   if (words->TakeIf("lane")) {
+    if (IsUniform(range.file)) {
+      return Mistake("lane", words->empty() ? "" : words->Peek(), absl::StrCat("no lane behind ", name),
+                     "a uniform register is the same for all lanes");
+    }
     ASSIGN_OR_RETURN(const uint64_t lane, words->TakeNumber("lane", 0, kWarpSize - 1));
     watch.lane = static_cast<uint32_t>(lane);
   }
@@ -263,6 +295,11 @@ absl::Status Debugger::RunTo(Cycle until) {
     }
     const uint64_t cycles = std::min<uint64_t>(until - gpu().now(), kSliceCycles);
     failed_ = simulator_->Advance(cycles).status();
+    if (absl::IsCancelled(failed_)) {
+      failed_ =
+          absl::CancelledError(absl::StrCat("interrupted while code was executed, in cycle ", gpu().now(),
+                                            ": the simulation is over, but can be looked at"));
+    }
     RETURN_IF_ERROR(failed_);
   }
   return absl::OkStatus();
@@ -301,6 +338,13 @@ std::string Debugger::DescribeStop() {
   if (finder_.num_elsewhere() != 0) {
     absl::StrAppend(&text, "  ", Counted(finder_.num_elsewhere(), "instruction"), " in other SMs\n");
   }
+  const auto& hits = finder_.hits();
+  if (const auto& stepped = finder_.stepped(); stepped) {
+    const bool hit = std::any_of(hits.begin(), hits.end(),
+                                 [&](const StopFinder::Hit& h) { return h.issue.id == stepped->id; });
+    if (!hit) absl::StrAppend(&text, "  ", IssueText(*stepped), "\n");
+    selected_ = stepped->id;
+  }
   text += DescribeHits();
   for (Stop& stop : finder_.stops()) {
     if (!stop.cycle || *stop.cycle > gpu().now() || *stop.cycle <= run_from_) continue;
@@ -310,12 +354,7 @@ std::string Debugger::DescribeStop() {
     if (gpu().now() > *stop.cycle) absl::StrAppend(&text, ", the first one behind idle time");
     text += "\n";
   }
-  if (!finder_.hits().empty()) {
-    selected_ = finder_.hits().front().issue.id;
-  } else if (finder_.stepped()) {
-    absl::StrAppend(&text, "  ", IssueText(*finder_.stepped()), "\n");
-    selected_ = finder_.stepped()->id;
-  }
+  if (!hits.empty()) selected_ = hits.front().issue.id;
   if (finder_.step_ended()) {
     const KeptIssue* const last = finder_.LastIssue(selected_->sm, selected_->slot);
     if (last != nullptr && last->id == *selected_) absl::StrAppend(&text, "  ", IssueText(*last), "\n");

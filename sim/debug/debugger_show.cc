@@ -23,7 +23,6 @@ namespace {
 constexpr uint32_t kMaxWarpLines = 256;
 constexpr uint64_t kListed = 11;
 constexpr uint64_t kMaxListed = 1000;
-constexpr uint32_t kBanks = 32;
 
 absl::StatusOr<WarpState> ParseState(const std::string& name) {
   std::string all;
@@ -268,12 +267,9 @@ std::string Debugger::LookedText(const Looked& looked) {
 Debugger::Text Debugger::Access(Words words) {
   ASSIGN_OR_RETURN(const Looked looked, LookAt(&words, "access"));
   std::string text = LookedText(looked);
-  uint32_t active = 0;
-  for (LaneMask rest = looked.inst.shape->mask; rest != 0; rest &= rest - 1) {
-    const uint64_t address = looked.inst.base + looked.inst.shape->offsets[active++];
-    const LaneSpace space = SpaceOf(*looked.code, *looked.kernel_code, address);
-    absl::StrAppendFormat(&text, "  lane %2d  %-6s  0x%x\n", __builtin_ctz(rest), std::string(Name(space)),
-                          AddressIn(space, *looked.kernel_code, address));
+  for (const LaneAddress& at : LaneAddresses(*looked.code, looked.inst, *looked.kernel_code)) {
+    absl::StrAppendFormat(&text, "  lane %2d  %-6s  0x%x\n", at.lane, std::string(Name(at.space)),
+                          AddressIn(at.space, *looked.kernel_code, at.address));
   }
   CoalescedAccess access;
   Coalesce(*looked.code, looked.inst, *looked.kernel_code, {}, nullptr, &access);
@@ -298,11 +294,11 @@ Debugger::Text Debugger::Banks(Words words) {
   std::map<uint32_t, std::map<uint32_t, std::vector<BankWord>>> passes;  // pass -> bank -> lanes of one word
   for (const BankWord& hit : hits) passes[hit.pass][hit.bank].push_back(hit);
   std::string text = absl::StrCat(LookedText(looked), "  ", PassesText(passes.size()), "\n  bank  ");
-  for (uint32_t bank = 0; bank < kBanks; ++bank) absl::StrAppendFormat(&text, " %3d", bank);
+  for (uint32_t bank = 0; bank < kSharedBanks; ++bank) absl::StrAppendFormat(&text, " %3d", bank);
   std::string joined;
   for (const auto& [pass, banks] : passes) {
     absl::StrAppendFormat(&text, "\n  pass %-2d", pass);
-    for (uint32_t bank = 0; bank < kBanks; ++bank) {
+    for (uint32_t bank = 0; bank < kSharedBanks; ++bank) {
       const auto at = banks.find(bank);
       if (at == banks.end()) {
         text += "   .";
@@ -315,17 +311,28 @@ Debugger::Text Debugger::Banks(Words words) {
   return absl::StrCat(text, "\n", joined);
 }
 
+// Which cycle crossbar, L2 and DRAM are shown at.
+std::string Debugger::MemoryCycleText() const {
+  std::string text = absl::StrCat("cycle ", gpu().now(), "; memory side as of cycle ", gpu().memory_as_of());
+  if (gpu().memory_has_until() < gpu().now()) {
+    absl::StrAppend(&text, ": what SMs sent since cycle ", gpu().memory_has_until(),
+                    " is not handed over yet");
+  }
+  return text + "\n";
+}
+
 Debugger::Text Debugger::Queues(Words words) {
   const bool memory = words.TakeIf("memory");
   ASSIGN_OR_RETURN(const Place place, TakePlace(&words));
   RETURN_IF_ERROR(words.Finish("queues"));
-  if (memory) return absl::StrCat("cycle ", gpu().now(), "\n", gpu().memory().DescribeQueues());
+  if (memory) return absl::StrCat(MemoryCycleText(), gpu().memory().DescribeQueues());
   RETURN_IF_ERROR(CheckPlace(place));
   std::optional<uint32_t> sm = place.sm;
   if (!sm && selected_) sm = selected_->sm;
   std::string text = absl::StrCat("cycle ", gpu().now(), "\n");
+  const auto name_run = [&](uint32_t run) { return absl::StrCat("kernel ", KernelOf(run) + uint64_t{1}); };
   for (uint32_t i = 0; i < gpu().num_sms(); ++i) {
-    if (sm.value_or(i) == i && (sm || !gpu().sm(i).idle())) text += gpu().sm(i).DescribeQueues();
+    if (sm.value_or(i) == i && (sm || !gpu().sm(i).idle())) text += gpu().sm(i).DescribeQueues(name_run);
   }
   return text;
 }
@@ -374,7 +381,7 @@ Debugger::Text Debugger::Buffers(Words words) {
 
 Debugger::Text Debugger::Report(Words words) {
   RETURN_IF_ERROR(words.Finish("report"));
-  return ReportToTable(simulator_->Report());
+  return absl::StrCat(MemoryCycleText(), ReportToTable(simulator_->Report()));
 }
 
 std::string Debugger::Greeting() const {

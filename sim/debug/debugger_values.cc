@@ -39,6 +39,7 @@ std::string WordText(uint32_t word, Format format) {
 
 std::string ValueText(RegFile file, uint32_t index, const RegisterValue& value, Format format) {
   std::string text = absl::StrFormat("%-5s", RegistersText({file, static_cast<uint8_t>(index), 1}));
+  if (file == RegFile::kUniformPredicate) return absl::StrCat(text, " ", value.lanes[0], "\n");
   if (IsUniform(file)) return absl::StrCat(text, " ", WordText(value.lanes[0], format), "\n");
   if (file == RegFile::kPredicate) {
     LaneMask mask = 0;
@@ -142,11 +143,11 @@ Debugger::Text Debugger::Predicates(Words words) {
   ASSIGN_OR_RETURN(const uint64_t issued, InstructionsOf(id, *history));
   const uint64_t instructions = issued - (before && issued != 0 ? 1 : 0);
   std::string text = absl::StrCat(WarpText(id), " behind ", instructions, " of its instructions\n");
-  for (uint32_t p = 0; p < 7; ++p) {
+  for (uint32_t p = 0; p < emu::RegisterView::kNumPredicates; ++p) {
     text += ValueText(RegFile::kPredicate, p, history->At(id.warp, instructions, RegFile::kPredicate, p),
                       Format::kHex);
   }
-  for (uint32_t p = 0; p < 7; ++p) {
+  for (uint32_t p = 0; p < emu::RegisterView::kNumPredicates; ++p) {
     absl::StrAppend(&text, p == 0 ? "" : "  ", "UP", p, " ",
                     history->At(id.warp, instructions, RegFile::kUniformPredicate, p).lanes[0]);
   }

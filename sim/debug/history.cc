@@ -11,8 +11,8 @@
 namespace sm89::debug {
 namespace {
 
-constexpr uint32_t kUniforms = 63;
-constexpr uint32_t kPredicates = 7;
+constexpr uint32_t kUniforms = emu::RegisterView::kNumUniform;
+constexpr uint32_t kPredicates = emu::RegisterView::kNumPredicates;
 
 // Keeps the registers of one CTA of those that run.
 class HistorySink : public emu::TraceSink {
@@ -154,10 +154,11 @@ absl::StatusOr<const CtaHistory*> Histories::Of(uint32_t launch, uint64_t cta) {
 
 absl::StatusOr<std::unique_ptr<CtaHistory>> Histories::Record(uint32_t launch, uint64_t cta) {
   const LoadedProgram& program = emulation_.program();
-  const launch::LaunchSpec& spec = program.launches.at(launch);
+  SM89_ASSERT(launch < program.launches.size(), "the program has no such launch");
+  const launch::LaunchSpec& spec = program.launches[launch];
   if (emulator_ == nullptr || launch_ != launch || next_cta_ > cta || spec.cooperative) {
     emulator_.reset();  // before the next one takes memory
-    ASSIGN_OR_RETURN(emulator_, emu::Emulator::Create(*program.modules.at(launch), spec, options_));
+    ASSIGN_OR_RETURN(emulator_, emu::Emulator::Create(*program.modules[launch], spec, options_));
     launch_ = launch;
     next_cta_ = 0;
   }

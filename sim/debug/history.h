@@ -32,7 +32,10 @@ class CtaHistory {
 
   uint32_t num_registers() const { return num_registers_; }  // general ones, a thread
   uint32_t num_warps() const { return static_cast<uint32_t>(warps_.size()); }
-  uint64_t num_instructions(uint32_t warp) const { return warps_.at(warp).ends.size(); }
+  // 0 of a warp that executed nothing.
+  uint64_t num_instructions(uint32_t warp) const {
+    return warp < warps_.size() ? warps_[warp].ends.size() : 0;
+  }
   uint64_t bytes() const { return bytes_; }
 
   // Of a warp that has executed its first `instructions` instructions, at most num_instructions.

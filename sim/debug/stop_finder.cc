@@ -72,6 +72,17 @@ void StopFinder::CheckStops(const Issue& issue) {
   }
 }
 
+void StopFinder::NoteStart(const IssuedInst& issued, Issue* issue) {
+  if (started_.size() <= issued.kernel) started_.resize(issued.kernel + 1);
+  std::vector<bool>& ctas = started_[issued.kernel];
+  const Dim3& grid = gpu_->trace().info().kernels[issue->kernel].grid;
+  const uint64_t cta = issued.cta.x + uint64_t{grid.x} * (issued.cta.y + uint64_t{grid.y} * issued.cta.z);
+  issue->first_of_run = ctas.empty();
+  if (ctas.size() <= cta) ctas.resize(cta + 1);
+  issue->first_of_cta = !ctas[cta];
+  ctas[cta] = true;
+}
+
 bool StopFinder::Steps(const IssuedInst& issued) const {
   if (steps_left_ == 0) return false;
   if (!step_warp_) return true;
@@ -90,9 +101,12 @@ void StopFinder::Issued(const IssuedInst& issued) {
       issues_.push_back(KeptOf(issued));
     }
   }
-  if (!stops_.empty() && !ignores_stops_) {
+  // A stop that is set later has to know what has begun: that is noted without stops, too.
+  if (issued.number == 0 || (!stops_.empty() && !ignores_stops_)) {
     const uint32_t kernel = gpu_->runs()[issued.kernel]->trace_kernel;
-    CheckStops({issued, kernel, gpu_->trace().StaticTable(kernel)[issued.inst->static_id]});
+    Issue issue{issued, kernel, gpu_->trace().StaticTable(kernel)[issued.inst->static_id]};
+    if (issued.number == 0) NoteStart(issued, &issue);
+    if (!ignores_stops_) CheckStops(issue);
   }
   if (Steps(issued) && --steps_left_ == 0) {
     stepped_ = KeptOf(issued);

@@ -32,7 +32,7 @@ struct KeptIssue {
   uint64_t number = 0;   // of the warp's instructions, from 0
   uint32_t sub_core = 0;
   bool rides = false;
-  DynInst inst;       // without shape: AccessOf has it
+  DynInst inst;       // without shape: Access has it
   AccessShape shape;  // empty mask: no addresses
 
   // With the addresses that it was issued with; valid while this lives.
@@ -88,6 +88,8 @@ class StopFinder final : public IssueObserver {
   bool PauseAfter(Cycle cycle) override;
 
  private:
+  // Notes that the warp's CTA has issued something.
+  void NoteStart(const IssuedInst& issued, Issue* issue);
   void CheckStops(const Issue& issue);
   void AddHit(Stop* stop, std::string what, const IssuedInst& issued);
   bool Steps(const IssuedInst& issued) const;
@@ -110,6 +112,7 @@ class StopFinder final : public IssueObserver {
   uint64_t num_elsewhere_ = 0;
   std::optional<uint32_t> show_sm_;
   std::vector<std::vector<KeptIssue>> last_;  // by SM and slot
+  std::vector<std::vector<bool>> started_;    // by run and linear CTA: has issued something
 };
 
 }  // namespace sm89::debug

@@ -18,7 +18,9 @@ bool IsOpcode(const std::string& opcode, const std::string& begin) {
   return opcode.starts_with(begin) && (opcode.size() == begin.size() || opcode[begin.size()] == '.');
 }
 
-bool Reads(MemOp op) { return op != MemOp::kStore && op != MemOp::kReduction; }
+bool Reads(MemOp op) {
+  return op == MemOp::kLoad || op == MemOp::kLoadMatrix || op == MemOp::kLoadToShared || op == MemOp::kAtomic;
+}
 bool Writes(MemOp op) { return IsAcknowledged(op) || op == MemOp::kAtomic; }
 
 absl::StatusOr<uint32_t> Take32(Words* words, const std::string& what, uint64_t least) {
@@ -59,7 +61,13 @@ std::string Place::Text() const {
 
 absl::StatusOr<Place> TakePlace(Words* words) {
   Place place;
+  std::vector<std::string> seen;
   while (!words->empty()) {
+    const std::string word = words->Peek();
+    if (std::find(seen.begin(), seen.end(), word) != seen.end()) {
+      return Mistake(word, "", "each word of a place once", "given twice");
+    }
+    seen.push_back(word);
     if (words->TakeIf("kernel")) {
       ASSIGN_OR_RETURN(place.kernel, Take32(words, "kernel", 1));
       --*place.kernel;
@@ -110,19 +118,16 @@ uint64_t AddressIn(LaneSpace space, const KernelCode& kernel, uint64_t address) 
 }
 
 LaneMask MemoryWatch::Touches(const Issue& issue) const {
-  const DynInst& inst = *issue.what.inst;
   const SmInst& code = *issue.what.code;
-  if (inst.shape == nullptr || code.mem_op == MemOp::kNone || code.mem_op == MemOp::kShuffle) return 0;
+  const KernelCode& kernel = *issue.what.kernel_code;
   if (!(reads && Reads(code.mem_op)) && !(writes && Writes(code.mem_op))) return 0;
+  const uint64_t width = std::max<uint64_t>(code.width_bytes, 1);
   LaneMask touched = 0;
-  uint32_t active = 0;
-  for (LaneMask rest = inst.shape->mask; rest != 0; rest &= rest - 1) {
-    const uint64_t lane_address = inst.base + inst.shape->offsets[active++];
-    if (SpaceOf(code, *issue.what.kernel_code, lane_address) != space) continue;
-    const uint64_t at = AddressIn(space, *issue.what.kernel_code, lane_address);
-    const uint64_t width = std::max<uint64_t>(code.width_bytes, 1);
+  for (const LaneAddress& lane : LaneAddresses(code, *issue.what.inst, kernel)) {
+    if (lane.space != space) continue;
+    const uint64_t at = AddressIn(space, kernel, lane.address);
     // Neither sum can wrap round: [at, at + width) meets [address, address + bytes).
-    if (at >= address ? at - address < bytes : address - at < width) touched |= rest & (~rest + 1);
+    if (at >= address ? at - address < bytes : address - at < width) touched |= LaneMask{1} << lane.lane;
   }
   return touched;
 }
@@ -153,18 +158,14 @@ std::string RegisterWatch::Text() const {
   return absl::StrCat(text, " of kernel ", uint64_t{kernel} + 1, " CTA ", DimText(cta), " warp ", warp);
 }
 
-bool Stop::Hits(const Issue& issue) {
+bool Stop::Hits(const Issue& issue) const {
   if (cycle.has_value() || memory.has_value()) return false;
   if (reg.has_value()) return reg->Holds(issue);
   if (!place.Holds(issue)) return false;
   if (place.of_instruction()) return true;
   if (issue.what.number != 0) return false;
   if (place.warp) return true;
-  const Dim3& cta = issue.what.cta;
-  // Coordinates fit: grids have at most 2^31 x 65,535 x 65,535 CTAs.
-  const bool by_cta = place.cta.has_value() || place.sm.has_value();
-  const uint64_t id = by_cta ? cta.x + (uint64_t{cta.y} << 32) + (uint64_t{cta.z} << 48) : 0;
-  return met.emplace(issue.what.kernel, id).second;
+  return place.cta || place.sm ? issue.first_of_cta : issue.first_of_run;
 }
 
 std::string Stop::Name() const {

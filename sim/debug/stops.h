@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +21,8 @@ struct Issue {
   const IssuedInst& what;
   uint32_t kernel = 0;  // place in the trace, from 0
   const StaticInst& inst;
+  bool first_of_run = false;  // nothing of the kernel's run issued before
+  bool first_of_cta = false;  // nothing of the CTA
 };
 
 // Which warps and instructions are meant: all conditions that are there hold.
@@ -78,13 +79,11 @@ struct Stop {
   std::optional<RegisterWatch> reg;
   Place place;
   uint64_t hits = 0;
-  // Kernel runs and CTAs whose first instruction was met, for places that name no instruction and no warp.
-  std::set<std::pair<uint32_t, uint64_t>> met;
 
   bool is_watch() const { return memory.has_value() || reg.has_value(); }
   // Whether the simulation stops behind this instruction. A place without instruction: at the first one of
   // each warp, CTA or kernel that it is about. Memory watches are not asked here.
-  bool Hits(const Issue& issue);
+  bool Hits(const Issue& issue) const;
   std::string Name() const;  // "breakpoint 1", "watch 2"
   std::string What() const;  // "op LDS kernel 1", "R4 of CTA (0,0,0) warp 1"
 };

@@ -60,6 +60,11 @@ std::string WhyText(const WarpView& view, Cycle now) {
     case WarpState::kMathPipeThrottle:
       return absl::StrCat("its execution pipe takes nothing ", UntilText(view));
     case WarpState::kNotSelected:
+      if (view.refused_ahead != 0) {
+        return absl::StrCat("stands behind ", Counted(view.refused_ahead, "warp"), " that the ",
+                            view.code->path == IssuePath::kMemory ? "memory queue" : "special function unit",
+                            " refused earlier");
+      }
       return "can issue in this cycle, if the scheduler picks it";
     case WarpState::kMioThrottle:
     case WarpState::kLgThrottle:

@@ -10,6 +10,7 @@
 #include "sim/base/fault.h"
 #include "sim/base/status_macros.h"
 #include "sim/base/strings.h"
+#include "sim/emu/emulator.h"
 #include "sim/report/text.h"
 
 namespace sm89::debug {
@@ -89,10 +90,11 @@ struct FileOf {
   RegFile file;
   uint32_t count;  // that hold something
 };
-constexpr FileOf kFiles[] = {{"UR", RegFile::kUniform, 63},
-                             {"UP", RegFile::kUniformPredicate, 7},
-                             {"R", RegFile::kGeneral, 255},
-                             {"P", RegFile::kPredicate, 7}};
+constexpr uint32_t kGeneral = 255;  // R255 is RZ
+constexpr FileOf kFiles[] = {{"UR", RegFile::kUniform, emu::RegisterView::kNumUniform},
+                             {"UP", RegFile::kUniformPredicate, emu::RegisterView::kNumPredicates},
+                             {"R", RegFile::kGeneral, kGeneral},
+                             {"P", RegFile::kPredicate, emu::RegisterView::kNumPredicates}};
 
 bool ParseRegister(std::string_view text, RegFile* file, uint32_t* index) {
   for (const FileOf& f : kFiles) {

@@ -33,7 +33,9 @@ constexpr char kDescription[] =
 constexpr char kFooter[] =
     "Commands come from --command, --script, or standard input; 'help' lists them. At a terminal an empty "
     "line\n"
-    "repeats the last one and Ctrl-C stops what runs; anywhere else the first mistake ends the program.\n"
+    "repeats the last one and Ctrl-C stops what runs, once the thread block that is being executed is\n"
+    "through; a second Ctrl-C breaks that off, which ends the simulation, a third the program. Anywhere\n"
+    "else the first mistake ends the program.\n"
     "\n"
     "Exit codes:\n"
     "  0  done, whether or not the simulation has ended\n"
@@ -52,12 +54,21 @@ struct DebugOptions {
   uint64_t history_mib = 1024;
 };
 
+absl::Status UnreadableScript(const std::string& name) {
+  return InputError(absl::StatusCode::kNotFound, Fault{.field = "--script",
+                                                       .value = name,
+                                                       .expected = "a file that can be read",
+                                                       .message = "the commands cannot be read"});
+}
+
 // One line after the other, and what to call it in a message.
 class LineSource {
  public:
   virtual ~LineSource() = default;
   virtual bool Next(std::string* line) = 0;
   virtual std::string Where() const = 0;
+  // Not OK when lines could not be read to their end.
+  virtual absl::Status status() const { return absl::OkStatus(); }
 };
 
 class CommandLines final : public LineSource {
@@ -91,6 +102,7 @@ class StreamLines final : public LineSource {
     return any;
   }
   std::string Where() const override { return absl::StrCat(name_, ":", number_); }
+  absl::Status status() const override { return in_.bad() ? UnreadableScript(name_) : absl::OkStatus(); }
 
  private:
   std::istream& in_;
@@ -112,7 +124,9 @@ int RunScript(LineSource* source, Debugger* debugger, const SimCommandIo& io) {
     PrintError(absl::StrCat(kProgram, ": ", source->Where()), text.status(), io.err);
     return ExitCodeOf(text.status());
   }
-  return kExitOk;
+  if (source->status().ok()) return kExitOk;
+  PrintError(kProgram, source->status(), io.err);
+  return ExitCodeOf(source->status());
 }
 
 // A mistake ends nothing; an empty line repeats the last command.
@@ -143,7 +157,18 @@ bool ReadsTerminal(const DebugOptions& options, const SimCommandIo& io) {
   return io.in_is_terminal && options.script.empty() && options.commands.empty();
 }
 
-absl::StatusOr<int> RunCommands(const DebugOptions& options, Debugger* debugger, const SimCommandIo& io) {
+// Null: no file is named. A folder can be opened, only reading tells.
+absl::StatusOr<std::unique_ptr<std::ifstream>> OpenScript(const std::string& path) {
+  if (path.empty() || path == "-") return nullptr;
+  auto file = std::make_unique<std::ifstream>(path, std::ios::binary);
+  if (file->is_open()) file->peek();
+  if (!file->is_open() || file->bad()) return UnreadableScript(path);
+  file->clear();  // an empty one is at its end already
+  return file;
+}
+
+int RunCommands(const DebugOptions& options, std::ifstream* script, Debugger* debugger,
+                const SimCommandIo& io) {
   int code = kExitOk;
   if (!options.commands.empty()) {
     CommandLines lines(options.commands);
@@ -151,10 +176,8 @@ absl::StatusOr<int> RunCommands(const DebugOptions& options, Debugger* debugger,
   }
   const bool from_input = options.script == "-" || (options.script.empty() && options.commands.empty());
   if (code != kExitOk || debugger->quit()) return code;
-  if (!options.script.empty() && !from_input) {
-    std::ifstream file(options.script, std::ios::binary);
-    if (!file) return absl::NotFoundError(absl::StrCat(options.script, ": cannot be read"));
-    StreamLines lines(file, options.script);
+  if (script != nullptr) {
+    StreamLines lines(*script, options.script);
     return RunScript(&lines, debugger, io);
   }
   if (!from_input || io.in == nullptr) return code;
@@ -175,6 +198,7 @@ absl::StatusOr<int> Run(const DebugOptions& options, const SimCommandIo& io) {
   ASSIGN_OR_RETURN(Config config,
                    LoadConfig(options.input.config, options.input.overrides, options.input.config_options));
   PrintConfigWarnings(kProgram, config, io.err);
+  ASSIGN_OR_RETURN(const std::unique_ptr<std::ifstream> script, OpenScript(options.script));
   std::unique_ptr<ResultOutput> json;
   if (!options.json.empty()) {
     ASSIGN_OR_RETURN(json, ResultOutput::Open(options.json, io.out));
@@ -190,14 +214,16 @@ absl::StatusOr<int> Run(const DebugOptions& options, const SimCommandIo& io) {
   run.observer = debugger.observer();
   OpenInputOptions open;
   open.program_name = kProgram;
-  // At a terminal Ctrl-C is there to look around and go on.
-  open.cancel_execution = !ReadsTerminal(options, io);
+  // At a terminal Ctrl-C is there to look around and go on; an execution that is broken off cannot.
+  open.insist_to_cancel = ReadsTerminal(options, io);
+  if (open.insist_to_cancel) KeepInterruptsForTerminal();
   std::shared_ptr<Emulation> emulation;
   ASSIGN_OR_RETURN(std::unique_ptr<Simulator> simulator,
                    OpenInput(options.input, std::move(run), open, io, &emulation));
   debugger.Attach(std::move(simulator));
-  ASSIGN_OR_RETURN(const int code, RunCommands(options, &debugger, io));
-  PrintEmulationFindings(debugger.simulator().emulation(), absl::OkStatus(), io.err);
+  const int code = RunCommands(options, script.get(), &debugger, io);
+  PrintEmulationFindings(debugger.simulator().emulation(), debugger.failure(), io.err);
+  if (!debugger.failure().ok()) return ExitCodeOf(debugger.failure());  // said where it came up
   const RunReport report = debugger.simulator().Report();
   if (json != nullptr) RETURN_IF_ERROR(json->Commit(ReportToJson(report)));
   return code == kExitOk && debugger.done() ? ExitCodeOfRun(report) : code;

@@ -18,6 +18,7 @@ int ProgramMain(const char* program, int (*command)(const std::vector<std::strin
                         .err = std::cerr,
                         .err_is_terminal = isatty(STDERR_FILENO) == 1,
                         .interrupted = InstallInterruptFlag(),
+                        .insisted = InsistFlag(),
                         .in = &std::cin,
                         .in_is_terminal = isatty(STDIN_FILENO) == 1};
   try {

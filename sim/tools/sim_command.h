@@ -18,6 +18,7 @@ struct SimCommandIo {
   std::ostream& err;
   bool err_is_terminal = false;
   const std::atomic<bool>* interrupted = nullptr;  // may be null
+  const std::atomic<bool>* insisted = nullptr;     // a second time; may be null
   std::istream* in = nullptr;                      // may be null: nothing to read
   bool in_is_terminal = false;
 };

@@ -123,7 +123,7 @@ absl::StatusOr<std::unique_ptr<Simulator>> OpenProgram(const SimInput& input, Si
   EmulationOptions emulation_options;
   emulation_options.keep_trace = options.keep_trace;
   emulation_options.emu.max_warp_instructions = input.max_instructions;
-  if (options.cancel_execution) emulation_options.cancel = io.interrupted;
+  emulation_options.cancel = options.insist_to_cancel ? io.insisted : io.interrupted;
   ASSIGN_OR_RETURN(*emulation, Emulation::Create(program, emulation_options));
   run.emulation = *emulation;
   return Simulator::Create(std::move(run));

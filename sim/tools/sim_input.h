@@ -64,7 +64,8 @@ struct OpenInputOptions {
   std::string_view program_name;  // for messages and temporary files
   std::string keep_trace;         // with a program: compact trace of what was executed; empty = none
   std::function<void(uint64_t done, uint64_t total)> reading;  // progress with a text trace; may be null
-  bool cancel_execution = true;  // an interrupt ends a program's execution for good
+  // An interrupt ends a program's execution for good; true: only one that insists does.
+  bool insist_to_cancel = false;
 };
 // Opens the trace, unpacking it to a temporary file first unless it is compact already; or compiles the
 // program, whose execution is the simulator's emulation(). `run` has what the input does not say.

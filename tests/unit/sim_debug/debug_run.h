@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -20,7 +22,8 @@ struct DebugOutcome {
 };
 
 inline DebugOutcome Debug(std::vector<std::string> args, const std::string& script, bool terminal = false,
-                          const std::atomic<bool>* interrupted = nullptr) {
+                          const std::atomic<bool>* interrupted = nullptr,
+                          const std::atomic<bool>* insisted = nullptr) {
   std::ostringstream out, err;
   std::istringstream in(script);
   DebugOutcome outcome;
@@ -28,6 +31,7 @@ inline DebugOutcome Debug(std::vector<std::string> args, const std::string& scri
                                   .err = err,
                                   .err_is_terminal = false,
                                   .interrupted = interrupted,
+                                  .insisted = insisted,
                                   .in = &in,
                                   .in_is_terminal = terminal});
   outcome.out = out.str();
@@ -64,6 +68,29 @@ inline std::string LastAnswer(const std::string& transcript) {
 
 inline std::string Answer(const std::vector<std::string>& args, const std::string& script) {
   return LastAnswer(Transcript(args, script));
+}
+
+// All example kernels, one after the other.
+inline std::vector<std::string> SuiteArgs() {
+  return {"--suite", ExampleKernelPath("suite.json"), "--cubin-dir", ExampleKernelPath("")};
+}
+
+// What each command of a script said, in order.
+inline std::vector<std::string> Answers(const std::string& transcript) {
+  std::vector<std::string> answers;
+  const std::string prompt = "(sm89) ";
+  for (size_t at = transcript.find(prompt); at != std::string::npos;) {
+    const size_t begin = std::min(transcript.find('\n', at), transcript.size() - 1) + 1;
+    at = transcript.find(prompt, begin);
+    answers.push_back(transcript.substr(begin, at == std::string::npos ? at : at - begin));
+  }
+  return answers;
+}
+
+inline std::string Repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
 }
 
 inline size_t Times(const std::string& text, const std::string& word) {

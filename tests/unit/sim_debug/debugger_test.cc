@@ -121,7 +121,6 @@ TEST(DebuggerTest, StepsInstructionsOfTheSelectedWarp) {
   EXPECT_EQ(Times(text, "CTA (1,0,0) warp 0 issues"), 4u) << text;
   EXPECT_LT(text.find("issues 0x0010 LDS"), text.find("issues 0x0030 LDG")) << text;
   EXPECT_NE(text.find("issues 0x0060 EXIT"), std::string::npos) << text;
-  EXPECT_NE(text.find("issues 0x0060 EXIT"), std::string::npos) << text;
 }
 
 TEST(DebuggerTest, SaysThatASteppedWarpHasEnded) {
@@ -322,6 +321,147 @@ TEST(DebuggerTest, ShowsQueues) {
   EXPECT_NE(text.find("  SM 0 memory pipeline: 2 reads, 0 stores under way, "), std::string::npos) << text;
   EXPECT_NE(text.find("  SM 1 memory pipeline: "), std::string::npos) << text;
   EXPECT_NE(text.find("memory side: "), std::string::npos) << text;
+}
+
+// What the memory side is shown at is behind everything that is shown of it.
+TEST(DebuggerTest, NamesTheCycleOfTheMemorySide) {
+  const std::string text =
+      Transcript(testing::KernelArgs("vector_add"),
+                 "tbreak op LDG\nc\n" + testing::Repeated("cycle\nqueues memory\n", 300) + "report\n");
+  const std::regex head(
+      "^cycle ([0-9]+); memory side as of cycle ([0-9]+)(: what SMs sent since cycle ([0-9]+) "
+      "is not handed over yet)?\n");
+  const std::regex since("(?:since|arrived at) ([0-9]+)");
+  size_t shown = 0, open = 0, dated = 0;
+  for (const std::string& answer : testing::Answers(text)) {
+    std::smatch match;
+    if (!std::regex_search(answer, match, head)) continue;
+    ++shown;
+    const uint64_t now = std::stoull(match[1]), as_of = std::stoull(match[2]);
+    EXPECT_GE(as_of, now);
+    if (match[3].matched) {
+      ++open;
+      EXPECT_LT(std::stoull(match[4]), now);
+    }
+    for (std::sregex_iterator it(answer.begin(), answer.end(), since), end; it != end; ++it) {
+      ++dated;
+      EXPECT_LE(std::stoull((*it)[1]), as_of) << answer;
+    }
+  }
+  EXPECT_EQ(shown, 301u) << "the report, too";
+  EXPECT_GT(open, 200u);
+  EXPECT_GT(dated, 50u);
+}
+
+// A queue names CTAs that have yet to begin by the number of the kernel in the trace.
+TEST(DebuggerTest, QueuesNameKernelsAsThePlacesDo) {
+  KernelScript kernel;
+  kernel.warp = [](uint32_t, uint32_t) { return WarpScript().Op("IADD3", {4}, {4}).Op("EXIT"); };
+  std::vector<std::string> args = {"--trace", WriteTrace({kernel, kernel}), "--kernels", "2"};
+  const std::string text = Answer(args, "cycle 1\n" + testing::Repeated("cycle\n", 3) + "queues sm 0\n");
+  EXPECT_NE(text.find("  SM 0 kernel 2 CTA (0,0,0) begins at cycle "), std::string::npos) << text;
+}
+
+// Stops that are set late know what has begun.
+TEST(DebuggerTest, LateStopsAreAtFirstInstructionsOnly) {
+  for (const char* place : {"kernel 1", "cta 1", "sm 1", "cta 0", "warp 0", "cta 0 warp 1"}) {
+    const std::string script = std::string("tbreak op LDS\nc\nbreak ") + place + "\nc\n";
+    EXPECT_EQ(Answer(PairsArgs(), script).find("the simulation has ended"), 0u) << place;
+  }
+  // Steps that look at no stops note it, too.
+  const std::string alone =
+      Answer(PairsArgs(), "tbreak cycle 1\nc\nbreak cta 1\nbreak kernel 1\nbreak sm 0\nstep 5 alone\nc\n");
+  EXPECT_EQ(alone.find("the simulation has ended"), 0u) << alone;
+}
+
+// A step that is done in the cycle of another warp's breakpoint says both.
+TEST(DebuggerTest, SaysThatAStepIsDoneBesideAStop) {
+  const std::string text =
+      Answer(PairsArgs(), "tbreak cta 0 warp 0\nc\nbreak op LDS cta 1\nwarp cta 0 warp 0\nstep\n");
+  EXPECT_EQ(text.find("  cycle 7: kernel 1 CTA (0,0,0) warp 0 issues 0x0010 LDS"), 0u) << text;
+  EXPECT_NE(text.find("breakpoint 2: cta 1,0,0 op LDS\n  cycle 7: kernel 1 CTA (1,0,0) warp 0 issues"),
+            std::string::npos)
+      << text;
+}
+
+// LDSM.x1 and .x2 take the addresses of their first 8 and 16 lanes; cache control reads nothing.
+TEST(DebuggerTest, WatchesLanesWhoseAddressesAreUsed) {
+  KernelScript kernel;
+  kernel.info.shmem_bytes = 4096;
+  kernel.warp = [](uint32_t, uint32_t) {
+    WarpScript s;
+    s.Mem("LDSM.16.M88", {8}, {4}, 0x100, 16).Mem("LDSM.16.M88.2", {8}, {4}, 0x100, 16);
+    s.Mem("LDSM.16.M88.4", {8}, {4}, 0x100, 16).Mem("CCTL.IVALL", {}, {2}, kGlobal, 4);
+    return s.Op("EXIT");
+  };
+  const auto args = TraceArgs(WriteTrace({kernel}));
+  const auto hits = [&](const std::string& watch) {
+    return Times(Debug(args, "watch " + watch + "\nc\nc\nc\nc\n").out, " issues ");
+  };
+  EXPECT_EQ(hits("shared 0x170 16"), 3u);
+  EXPECT_EQ(hits("shared 0x180 16"), 2u) << "lane 8";
+  EXPECT_EQ(hits("shared 0x200 16"), 1u) << "lane 16";
+  EXPECT_EQ(hits("global 0x7f0000000000 128"), 0u);
+  const std::string access = Answer(args, "tbreak op LDSM\nc\naccess\n");
+  EXPECT_EQ(Times(access, "  shared  0x"), 8u) << access;
+}
+
+// Places that hold in no single kernel, and words twice.
+TEST(DebuggerTest, RefusesPlacesThatNoKernelHas) {
+  KernelScript small, large;
+  small.warp = [](uint32_t, uint32_t) { return WarpScript().Op("FFMA", {4}, {4}).Op("EXIT"); };
+  large.info.grid = {9, 1, 1};
+  large.info.block = {96, 1, 1};
+  large.warp = [](uint32_t, uint32_t) { return WarpScript().Op("FADD", {4}, {4}).Op("EXIT"); };
+  const auto args = TraceArgs(WriteTrace({small, large}));
+  for (const char* place : {"cta 8 op FFMA", "warp 2 op FFMA", "cta 8 op FFMA warp 0"}) {
+    const auto outcome = Debug(args, std::string("break ") + place + "\n");
+    EXPECT_EQ(outcome.code, 2) << place;
+    EXPECT_NE(outcome.err.find("no kernel has all of them (place = "), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(Debug(args, "break cta 8 op FADD warp 2\nbreak cta 0 op FFMA\n").code, 0);
+  const auto twice = Debug(args, "break kernel 1 op FFMA kernel 2\n");
+  EXPECT_NE(twice.err.find("given twice (kernel, expected each word of a place once)"), std::string::npos)
+      << twice.err;
+}
+
+// Who stands behind warps that the full queue refused earlier does not issue; else one of those that can
+// does.
+TEST(DebuggerTest, SaysWhoStandsBehindRefusedWarps) {
+  KernelScript kernel;
+  kernel.info.block = {512, 1, 1};
+  kernel.warp = [](uint32_t, uint32_t) {
+    WarpScript s;
+    for (int i = 0; i < 16; ++i) s.Mem("LDS", {4 + i}, {2}, 0, 128);
+    return s.Op("EXIT");
+  };
+  std::string script = "cycle 60\n";
+  constexpr int kCycles = 120;
+  for (int i = 0; i < kCycles; ++i) {
+    for (const char* warp : {"0", "4", "8", "12"}) script += std::string("warp sm 0 warp ") + warp + "\n";
+    script += "cycle\n";
+  }
+  const auto answers = testing::Answers(Transcript(TraceArgs(WriteTrace({kernel})), script));
+  ASSERT_EQ(answers.size(), 1u + kCycles * 5);
+  size_t behind = 0, first = 0;
+  for (int i = 0; i < kCycles; ++i) {
+    const std::string& issues = answers[5 * i + 5];
+    bool can = false, did = false;
+    for (int w = 0; w < 4; ++w) {
+      const std::string& text = answers[5 * i + 1 + w];
+      const bool issued = issues.find(" warp " + std::to_string(4 * w) + " issues ") != std::string::npos;
+      did |= issued;
+      can |= text.find("can issue in this cycle") != std::string::npos;
+      if (text.find(" that the memory queue refused earlier\n") == std::string::npos) continue;
+      ++behind;
+      EXPECT_NE(text.find(": stands behind "), std::string::npos) << text;
+      EXPECT_FALSE(issued) << text << issues;
+    }
+    first += can ? 1 : 0;
+    EXPECT_TRUE(did || !can) << answers[5 * i + 1] << issues;
+  }
+  EXPECT_GT(behind, 10u);
+  EXPECT_GT(first, 5u);
 }
 
 // A warp that the memory pipeline refuses says so.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -9,6 +10,7 @@
 
 #include "sim/debug/commands.h"
 #include "sim/sm/warp_view.h"
+#include "sim/tools/sim_interrupt.h"
 #include "tests/unit/sim_debug/debug_run.h"
 #include "tests/unit/sim_tools/run_sim.h"
 
@@ -112,7 +114,17 @@ TEST(SessionTest, TakesCommandsFromOptionsFilesAndStandardInput) {
   args.insert(args.end(), {"--script", "/nowhere/to/be/found"});
   const DebugOutcome missing = Debug(args, "");
   EXPECT_EQ(missing.code, 2);
-  EXPECT_NE(missing.err.find("/nowhere/to/be/found: cannot be read"), std::string::npos) << missing.err;
+  const std::string what =
+      "the commands cannot be read (--script = '/nowhere/to/be/found', expected a file that can be read)";
+  EXPECT_NE(missing.err.find(what), std::string::npos) << missing.err;
+  args.back() = ::testing::TempDir();
+  EXPECT_EQ(Debug(args, "").code, 2) << "a folder";
+  const DebugOutcome both_wrong = Debug({"--trace", "/nowhere", "--script", "/nowhere/either"}, "");
+  EXPECT_NE(both_wrong.err.find("--script"), std::string::npos) << "known before the input is read";
+  const std::string empty = TempPath("empty");
+  std::ofstream(empty).flush();
+  args.back() = empty;
+  EXPECT_EQ(Debug(args, "").code, 0);
 }
 
 TEST(SessionTest, GoesOnAtATerminal) {
@@ -182,11 +194,56 @@ TEST(SessionTest, ReportsFaultsOfTheExecutedCode) {
   std::ofstream(file) << launch;
   const std::vector<std::string> args = {"--cubin", testing::ExampleKernelPath("vector_add.sm_89.cubin"),
                                          "--launch", file};
-  const DebugOutcome outcome = Debug(args, "c\nc\nwarps\n", /*terminal=*/true);
-  EXPECT_NE(outcome.err.find("the simulation has failed and cannot go on"), std::string::npos) << outcome.err;
+  std::vector<std::string> with_json = args;
+  const std::string json = TempPath("failed.json");
+  with_json.insert(with_json.end(), {"--json", json});
+  const DebugOutcome outcome = Debug(with_json, "c\nwarps\nquit\n", /*terminal=*/true);
+  EXPECT_EQ(outcome.code, 2) << outcome.err;
+  EXPECT_EQ(Times(outcome.err, "past the end of"), 1u) << "said once\n" << outcome.err;
+  EXPECT_FALSE(std::ifstream(json).good()) << "no report of what has not ended";
+  const DebugOutcome again = Debug(args, "c\nc\n", /*terminal=*/true);
+  EXPECT_NE(again.err.find("the simulation has failed and cannot go on"), std::string::npos) << again.err;
   const DebugOutcome script = Debug(args, "c\n");
   EXPECT_EQ(script.code, 2);
   EXPECT_NE(script.err.find("standard input:1: error: "), std::string::npos) << script.err;
+}
+
+// Ctrl-C twice at a terminal breaks off what is executed: nothing can go on, but all can be looked at.
+TEST(SessionTest, LetsAnExecutionThatWasBrokenOffBeLookedAt) {
+  const std::atomic<bool> insisted{true};
+  const DebugOutcome outcome =
+      Debug(KernelArgs("vector_add"), "c\nkernels\nc\nquit\n", /*terminal=*/true, nullptr, &insisted);
+  EXPECT_EQ(outcome.code, 5) << outcome.err;
+  EXPECT_NE(outcome.err.find("error: interrupted while code was executed, in cycle "), std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(Times(outcome.err, ": the simulation is over, but can be looked at\n"), 2u) << outcome.err;
+  EXPECT_NE(outcome.out.find("   1  "), std::string::npos) << outcome.out;
+  // One Ctrl-C is not enough for that, and a script has only one.
+  const std::atomic<bool> interrupted{true};
+  const DebugOutcome once =
+      Debug(KernelArgs("vector_add"), "c\nquit\n", /*terminal=*/true, &insisted, nullptr);
+  EXPECT_EQ(Times(once.err, "can be looked at"), 0u) << once.err;
+  EXPECT_EQ(Debug(KernelArgs("vector_add"), "c\n", false, &interrupted).code, 5);
+}
+
+TEST(SessionTest, CountsInterruptsAtATerminal) {
+  const std::atomic<bool>* const first = InstallInterruptFlag();
+  KeepInterruptsForTerminal();
+  EXPECT_FALSE(first->load());
+  raise(SIGINT);
+  EXPECT_TRUE(first->load());
+  EXPECT_FALSE(InsistFlag()->load());
+  raise(SIGINT);
+  EXPECT_TRUE(InsistFlag()->load());
+  EXPECT_EXIT(raise(SIGINT), ::testing::KilledBySignal(SIGINT), "");
+  RearmInterruptFlag();
+  EXPECT_FALSE(first->load());
+  EXPECT_FALSE(InsistFlag()->load());
+  raise(SIGINT);
+  EXPECT_TRUE(first->load());
+  EXPECT_EXIT(raise(SIGTERM), ::testing::KilledBySignal(SIGTERM), "");
+  RearmInterruptFlag();
+  signal(SIGINT, SIG_DFL);
 }
 
 TEST(SessionTest, ShowsInstructionsThatRideInAnothersSlot) {
@@ -218,7 +275,7 @@ TEST(SessionTest, SaysWhatIsWrongAndWhere) {
       {"break cycle -1\n", "not usable (cycle = '-1', expected a number"},
       {"cycle 5\nbreak cycle 3\n",
        "that cycle has passed (cycle = '3', expected one behind the present one, 5)"},
-      {"break pc 0x10 pc\n", "nothing behind it (pc, expected a number from 0 to 4294967295)"},
+      {"break op LDG pc\n", "nothing behind it (pc, expected a number from 0 to 4294967295)"},
       {"break pc 0x1\n",
        "no instruction is there (place = 'pc 0x0001', expected an instruction of a simulated kernel)"},
       {"break op LD\n", "no instruction is there"},
@@ -233,7 +290,7 @@ TEST(SessionTest, SaysWhatIsWrongAndWhere) {
       {"watch R255\n", "not usable (register = 'R255', expected R0 to R254, UR0 to UR62, P0 to P6"},
       {"watch R4\n", "no warp is selected"},
       {"tbreak op LDG\nc\nwatch R4\n", "a trace holds no register values"},
-      {"tbreak op LDG\nc\nwatch R4-R7\n", "not usable (watch = 'a run of registers', expected one register)"},
+      {"tbreak op LDG\nc\nwatch R4-R7\n", "a run of registers (watch = 'R4-R7', expected one register)"},
       {"watch global\n", "nothing behind it (global, expected an address)"},
       {"watch global there\n", "not usable (address = 'there', expected a number)"},
       {"watch shared there\n", "not usable (shared = 'there', expected an address"},
@@ -277,7 +334,7 @@ TEST(SessionTest, SaysWhatIsWrongAndWhere) {
             std::string::npos)
       << unknown.err;
   const DebugOutcome buffer = Debug(KernelArgs("vector_add"), "watch global nobody\n");
-  EXPECT_NE(buffer.err.find("expected a number, or a buffer of the launch as NAME or NAME+OFFSET"),
+  EXPECT_NE(buffer.err.find("expected a number, or a buffer of kernel 1 as NAME or NAME+OFFSET"),
             std::string::npos)
       << buffer.err;
 }
@@ -326,7 +383,8 @@ TEST(SessionTest, BoundsBreakpointsAndLines) {
       << outcome.err;
   const DebugOutcome line = Debug(TraceArgs(SmallTrace()), "help " + std::string(1 << 20, 'x') + "\n");
   EXPECT_EQ(line.code, 2);
-  EXPECT_NE(line.err.find("too long (line = '4097 bytes', expected at most 4096)"), std::string::npos)
+  EXPECT_NE(line.err.find("too long (line = 'more than 4096 bytes', expected a shorter one)"),
+            std::string::npos)
       << line.err;
 }
 

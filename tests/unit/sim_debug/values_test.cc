@@ -244,6 +244,43 @@ TEST(BufferTest, ServeAsAddresses) {
   EXPECT_EQ(Times(text, "issues 0x"), 1u) << "one thread writes the total, once\n" << text;
 }
 
+// A name is that of the kernel in the place, of the selected warp's, else of the first: in no other one.
+TEST(BufferTest, NamesBelongToOneKernel) {
+  std::vector<std::string> args = testing::SuiteArgs();
+  const std::string named = Answer(args, "watch global total kernel 5\n");
+  EXPECT_NE(named.find("watch 1: global 0x"), std::string::npos) << named;
+  EXPECT_NE(named.find(" kernel 5\n"), std::string::npos) << named;
+  const auto unknown = Debug(args, "watch global total\n");
+  EXPECT_NE(unknown.err.find("a buffer of kernel 1 as NAME"), std::string::npos) << unknown.err;
+  args.insert(args.end(), {"--kernels", "6,7"});
+  const std::string text = Transcript(args, "watch global start read\nc\nc\n");
+  EXPECT_NE(text.find("watch 1: global 0x"), std::string::npos);
+  EXPECT_EQ(Times(text, ": kernel 7 CTA"), 0u) << text;
+  EXPECT_GT(Times(text, ": kernel 6 CTA"), 0u) << text;
+}
+
+TEST(RegisterWatchTest, OfUniformRegistersHasOneValue) {
+  const std::vector<std::string> args = KernelArgs("reduction");
+  for (const char* watch : {"UR4 lane 3 cta 0 warp 0", "UP0 lane 3 cta 0 warp 0"}) {
+    const auto outcome = Debug(args, std::string("watch ") + watch + "\n");
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_NE(outcome.err.find("a uniform register is the same for all lanes (lane = '3', expected no lane"),
+              std::string::npos)
+        << outcome.err;
+  }
+  const std::string text = Transcript(args, "watch UR4 cta 0 warp 0\nc\nregs UR4\nregs UR4 before\n");
+  const std::string old_value = Find(text, "\n  UR4 0x([0-9a-f]+) -> 0x");
+  const std::string new_value = Find(text, "\n  UR4 0x[0-9a-f]+ -> 0x([0-9a-f]+)\n");
+  const auto answers = testing::Answers(text);
+  EXPECT_EQ(std::stoul(Find(answers[2], "\nUR4 +0x([0-9a-f]+)\n"), nullptr, 16),
+            std::stoul(new_value, nullptr, 16));
+  EXPECT_EQ(std::stoul(Find(answers[3], "\nUR4 +0x([0-9a-f]+)\n"), nullptr, 16),
+            std::stoul(old_value, nullptr, 16));
+  EXPECT_NE(old_value, new_value);
+  const std::string bits = Answer(args, "tbreak cta 0 warp 0\nc\nregs UP0 f32\n");
+  EXPECT_NE(bits.find("\nUP0   0\n"), std::string::npos) << bits;
+}
+
 TEST(HistoriesTest, AreBounded) {
   std::vector<std::string> args = KernelArgs("sgemm_register");
   args.insert(args.end(), {"--history-mib", "1"});
