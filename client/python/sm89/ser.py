@@ -271,11 +271,15 @@ class Sankey:
 
 
 class SerTrace:
-    """Rows of ROW in memory, and what can be asked of them."""
+    """Rows of ROW in memory, and what can be asked of them. `extent`: of the whole trace that they were selected from;
+    without it they are all of it."""
 
     def __init__(self, rows, path="", selection=Selection(), extent=None):
         self.rows = np.asarray(rows, ROW)
         self.extent = extent
+        if extent is None:
+            self.extent = Extent()
+            self.extent.add_rows(self.rows)
         self.path = str(path)
         self.selection = selection
 
@@ -291,7 +295,13 @@ class SerTrace:
     def select(self, **parts):
         """The rows of a Selection(**parts), as a trace."""
         selection = Selection(**parts)
-        return SerTrace(selection.of(self.rows), self.path, selection)
+        return SerTrace(selection.of(self.rows), self.path, selection, self.extent)
+
+    def window_within(self, cycle, window):
+        """How many of the `window` cycles from `cycle` on the trace has: those after its last decision are not counted
+        (all are if it ends before `cycle`)."""
+        last = self.extent.last_cycle
+        return window if last is None or cycle > last else min(window, last - cycle + 1)
 
     def summary(self, source="scheduler"):
         summary = Summary(source)
@@ -332,7 +342,7 @@ class SerTrace:
         Nodes: ("warp", slot) with `scheduler`, and ("unit", scheduler, name). Edges: one for each warp, unit, reason and
         `issued`, key (reason, issued), with `decisions`, `threads`, `lanes` (or of the masks), `pcs` (sorted) and, for
         BRANCH_DIV, `joins` {warp: decisions}, the warps whose issue slot was shared (they are nodes, too). Graph
-        attributes: sm, cycle, window, launches (sorted).
+        attributes: sm, cycle, window (no cycles beyond the trace's end: see window_within), launches (sorted).
         """
         if window < 1:
             raise SerError(f"out of range (window = '{window}', expected 1 or more cycles)")
@@ -341,6 +351,7 @@ class SerTrace:
             sm, cycle = trace.busiest(window)
         elif sm is None:
             sm, _ = trace.select(cycle=cycle, window=window).busiest(window)
+        window = self.window_within(cycle, window)
         return _graph_of(trace.select(sm=sm, cycle=cycle, window=window).rows, sm, cycle, window)
 
     def animate(self, out, frames=24, **options):

@@ -662,11 +662,12 @@ def _palette():
 
 
 def _frame_spans(trace, frames):
-    """[first, end) of each frame's cycles: the selection's, or those of the rows."""
+    """[first, end) of each frame's cycles: the selection's up to the trace's end, or those of the rows."""
     first, last = int(trace.rows["cycle"].min()), int(trace.rows["cycle"].max())
     if trace.selection.cycle is not None:
         first = trace.selection.cycle
-        last = last if trace.selection.window is None else first + trace.selection.window - 1
+        window = trace.selection.window
+        last = last if window is None else first + trace.window_within(first, window) - 1
     span = last - first + 1
     frames = min(frames, span)
     edges = [first + span * index // frames for index in range(frames + 1)]
@@ -701,7 +702,7 @@ def animation(trace, frames=24, fps=4, size=None, title=None):
 
 def _of_sm(trace, sm):
     from sm89.ser import SerTrace
-    return SerTrace(trace.rows[trace.rows["sm"] == sm], trace.path, trace.selection)
+    return SerTrace(trace.rows[trace.rows["sm"] == sm], trace.path, trace.selection, trace.extent)
 
 
 class _Scene:
