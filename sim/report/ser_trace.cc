@@ -10,9 +10,12 @@
 namespace sm89 {
 namespace {
 
-// A compact file: the magic, then blocks of {raw bytes, packed bytes: 32 bits each; a zstd frame of rows}.
-// All numbers are little-endian.
+// A compact file: the magic, then blocks of {raw bytes, packed bytes: 32 bits each; a zstd frame of rows},
+// then the end record: a block's head of two zeros and the number of rows, 64 bits. All numbers are
+// little-endian.
 constexpr std::string_view kMagic = "SM89SER1";
+constexpr size_t kHeadBytes = 8;
+constexpr size_t kCountBytes = 8;
 constexpr uint32_t kRowBytes = 32;
 constexpr size_t kBlockBytes = 1u << 20;
 constexpr int kZstdLevel = 3;
@@ -63,6 +66,16 @@ SerRecord TakeRow(std::string_view row) {
   return r;
 }
 
+// Takes what follows the head of an end record.
+absl::Status TakeEnd(std::string_view* rest, uint64_t rows) {
+  if (rest->size() < kCountBytes)
+    return absl::DataLossError("the file ends inside its end record: it was cut");
+  const uint64_t count = TakeNumber(rest, kCountBytes);
+  if (count == rows) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("the end record counts other rows (rows = '", count, "', expected ", rows, ")"));
+}
+
 absl::string_view Av(std::string_view text) { return {text.data(), text.size()}; }
 
 void PutText(std::string* out, const SerRecord& r, bool json) {
@@ -94,6 +107,7 @@ bool SerTraceWriter::Append(std::span<const SerRecord> records) {
     if (!good_) return false;
     if (format_ == SerTraceFormat::kCompact) {
       PutRow(&pending_, record);
+      ++rows_;
     } else {
       PutText(&pending_, record, format_ == SerTraceFormat::kJsonLines);
     }
@@ -120,7 +134,11 @@ void SerTraceWriter::Flush() {
 
 bool SerTraceWriter::Finish() {
   Flush();
-  if (format_ == SerTraceFormat::kCompact && !began_) good_ = good_ && sink_(kMagic);
+  if (format_ != SerTraceFormat::kCompact || !good_) return good_;
+  std::string end(began_ ? "" : kMagic);
+  PutNumber(&end, 0, kHeadBytes);
+  PutNumber(&end, rows_, kCountBytes);
+  good_ = sink_(end);
   return good_;
 }
 
@@ -132,13 +150,20 @@ absl::StatusOr<std::vector<SerRecord>> ReadSerTrace(std::string_view bytes, uint
   if (!rest.starts_with(kMagic)) return fault(rest, "not a file of reordering decisions (SM89SER1)");
   rest.remove_prefix(kMagic.size());
   std::vector<SerRecord> records;
-  while (!rest.empty()) {
+  while (true) {
     const std::string_view block = rest;
-    if (rest.size() < 8) return fault(block, "the file ends inside a block's head");
+    if (rest.empty()) return fault(block, "the file ends without its end record: it was cut");
+    if (rest.size() < kHeadBytes) return fault(block, "the file ends inside a block's head");
     const uint64_t raw = TakeNumber(&rest, 4);
     const uint64_t packed = TakeNumber(&rest, 4);
+    if (raw == 0 && packed == 0) {
+      const absl::Status end = TakeEnd(&rest, records.size());
+      if (!end.ok()) return fault(block, std::string(end.message()));
+      if (!rest.empty()) return fault(rest, "bytes behind the end record (expected the file's end)");
+      return records;
+    }
     if (packed > rest.size()) return fault(block, "the file ends inside a block");
-    if (raw % kRowBytes != 0 || raw > kBlockBytes + kRowBytes)
+    if (raw == 0 || raw % kRowBytes != 0 || raw > kBlockBytes + kRowBytes)
       return fault(block, "a block of no whole rows");
     if (records.size() + raw / kRowBytes > max_records) {
       return absl::ResourceExhaustedError(absl::StrCat("more than ", max_records, " decisions"));
@@ -150,7 +175,6 @@ absl::StatusOr<std::vector<SerRecord>> ReadSerTrace(std::string_view bytes, uint
       records.push_back(TakeRow(std::string_view(*rows).substr(at, kRowBytes)));
     }
   }
-  return records;
 }
 
 }  // namespace sm89

@@ -22,7 +22,7 @@ class SerTraceWriter {
   SerTraceWriter(SerTraceFormat format, std::function<bool(std::string_view)> sink);
   // False when the sink has had enough.
   bool Append(std::span<const SerRecord> records);
-  // The rest; the bytes are whole once this is true.
+  // The rest, once; the bytes are whole once this is true. Ends the compact form with the number of its rows.
   bool Finish();
 
  private:
@@ -33,9 +33,11 @@ class SerTraceWriter {
   std::string pending_;
   bool good_ = true;
   bool began_ = false;  // compact: the magic is written
+  uint64_t rows_ = 0;
 };
 
-// The records of a compact file. DATA_LOSS names the offset; files beyond `max_records` are refused.
+// The records of a compact file. DATA_LOSS names the offset, also where the end record is missing, counts
+// other rows or has bytes behind it; files beyond `max_records` are refused.
 absl::StatusOr<std::vector<SerRecord>> ReadSerTrace(std::string_view bytes, uint64_t max_records);
 
 }  // namespace sm89

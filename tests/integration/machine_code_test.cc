@@ -40,12 +40,14 @@ class MachineCodeServiceTest : public ServiceTest {
     words.insert(words.end(), more.begin(), more.end());
     return daemon_.Cli(words, 300);
   }
-  std::string Fetched(const std::vector<std::string>& command, const std::string& option) const {
+  // With another exit code of a result that is not complete.
+  std::string Fetched(const std::vector<std::string>& command, const std::string& option,
+                      int exit_code = 0) const {
     const std::string path = daemon_.File("fetched");
     std::vector<std::string> words = command;
     words.insert(words.end(), {option, path});
     const ProgramResult result = daemon_.Cli(words);
-    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
     return ReadFileText(path);
   }
   // vector_add's executed trace as the text that a tracer would have left.
@@ -277,6 +279,35 @@ TEST_F(MachineCodeServiceTest, DecisionsOfTheReorderingStageAreThoseOfTheStandAl
       {"--ser-trace", "--cubin", Kernel("sgemm_tiled.sm_89.cubin"), "--launch", Kernel("sgemm_tiled.json")});
   EXPECT_EQ(off.exit_code, 2) << off.out;
   EXPECT_THAT(off.out, HasSubstr("no reordering stage whose decisions could be kept"));
+}
+
+// The end record: a block's head of zeros, and the number of decisions.
+TEST_F(MachineCodeServiceTest, DecisionsOfARunThatIsStoppedEarlyAreEndedToo) {
+  for (const auto& [cycles, some] : {std::pair("10", false), std::pair("10000", true)}) {
+    const std::vector<std::string> input = {
+        "--config",     "RTX4090_SER",
+        "--cubin",      Kernel("divergent.sm_89.cubin"),
+        "--launch",     std::string(SM89_SOURCE_DIR) + "/tests/data/ser/crowded.json",
+        "--max-cycles", cycles};
+    const std::string path = daemon_.File("alone.ser");
+    std::vector<std::string> sim = {"sm89-sim", "--ser-trace", path};
+    sim.insert(sim.end(), input.begin(), input.end());
+    const ProgramResult alone = Run(sim);
+    ASSERT_EQ(alone.exit_code, 3) << alone.err;
+    std::vector<std::string> words = {"--ser-trace=compact"};
+    words.insert(words.end(), input.begin(), input.end());
+    const ProgramResult submitted = Submit(words);
+    ASSERT_EQ(submitted.exit_code, 5) << submitted.out << submitted.err << daemon_.log();
+    const std::string job = Parse(submitted.out)["jobs"][0]["name"];
+    const std::string served = Fetched({"result", job}, "--ser-trace", 5);
+    EXPECT_EQ(served, ReadFileText(path));
+    const uint64_t decisions =
+        Parse(Fetched({"result", job}, "--json", 5))["kernels"][0]["statistics"]["sm"]["ser_invocations"];
+    EXPECT_EQ(decisions > 0, some) << cycles;
+    std::string end(8, '\0');
+    for (int i = 0; i < 8; ++i) end.push_back(static_cast<char>(decisions >> (8 * i)));
+    EXPECT_TRUE(served.ends_with(end)) << decisions;
+  }
 }
 
 TEST_F(MachineCodeServiceTest, TheCacheGivesProfileAndDecisionsToo) {

@@ -1,4 +1,6 @@
 """Reading of reordering decisions: three forms, one table; faults name their place."""
+import gzip
+import io
 import itertools
 import os
 import random
@@ -10,7 +12,8 @@ from unittest import mock
 import numpy as np
 
 from sm89 import ser, ser_file
-from ser_records import (COLUMNS, REPOSITORY, Folder, block_of, compact_of, csv_of, jsonl_of, record, row_of, some_records)
+from ser_records import (COLUMNS, REPOSITORY, Folder, block_of, compact_of, csv_of, end_of, jsonl_of, record, row_of,
+                         some_records)
 
 
 def as_records(trace):
@@ -56,6 +59,34 @@ class Forms(unittest.TestCase):
         self.assertEqual(as_records(ser.load(self.folder.file("t.csv", csv_of(records).replace(b"\n", b"\r\n")))), records)
         turned = [dict(reversed(item.items())) for item in records]
         self.assertEqual(as_records(ser.load(self.folder.file("t.jsonl", jsonl_of(turned)))), records)
+
+    def test_gzip_files_are_read_in_each_form(self):
+        records = some_records(2500, seed=32)
+        for path in self.write_all(records):
+            with open(path, "rb") as source:
+                data = source.read()
+            # As one member and, as parallel packers write, as several, of which the first ends inside the magic.
+            for packed in (gzip.compress(data), gzip.compress(data[:3]) + gzip.compress(data[3:5000]) + gzip.compress(data[5000:])):
+                self.assertEqual(as_records(ser.load(self.folder.file("t.gz", packed))), records, path)
+
+    def test_a_pipe_may_give_its_first_bytes_one_by_one(self):
+        class Slow(io.RawIOBase):
+            def __init__(self, data):
+                super().__init__()
+                self.data = io.BytesIO(data)
+
+            def readable(self):
+                return True
+
+            def readinto(self, buffer):
+                part = self.data.read(1)
+                buffer[:len(part)] = part
+                return len(part)
+
+        records = some_records(5, seed=33)
+        for data in (csv_of(records), jsonl_of(records), compact_of(records), gzip.compress(csv_of(records))):
+            with mock.patch("sys.stdin", mock.Mock(buffer=mock.Mock(raw=Slow(data)))):
+                self.assertEqual(as_records(ser.load("-")), records)
 
     def test_no_decision_is_no_row(self):
         for path in self.write_all([]):
@@ -133,6 +164,17 @@ BAD_TEXT = {
     "blank line": (csv_of([GOOD]) + b"\n", r":3: a row of 1 fields"),
     "cut": (csv_of([GOOD])[:-1], r":2: the file ends inside a line \('1000,0,0,5,.*', expected a line end: the file was cut\)"),
     "not UTF-8": (csv_of([GOOD]) + b"\xff\n", r":3: a row of 1 fields"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x04\x58", r": packed with zstd \(expected it unpacked, or packed with gzip: the CSV header"),
+    "xz": (b"\xfd7zXZ\0\0\4", r": packed with xz \(expected it unpacked"),
+    "bytes": (b"\x7fELF\2\1\1\0\0", r": neither text nor the compact form \(first bytes = '7f 45 4c 46 02 01 01 00', expected"),
+    "gzip cut": (gzip.compress(csv_of([GOOD]))[:-9], r": the file ends inside its gzip data \(expected its end: it was cut\)"),
+    "gzip sum": (gzip.compress(csv_of([GOOD]))[:-8] + bytes(8), r": damaged gzip data: CRC check failed 0x0 != 0x\w+ \(expected what gzip -t"),
+    "gzip tail": (gzip.compress(csv_of([GOOD])) + b"x" * 20, r": damaged gzip data: Not a gzipped file \(expected what gzip -t"),
+    "gzip method": (b"\x1f\x8b\x01" + bytes(20), r": damaged gzip data: Unknown compression method \("),
+    "gzip block": (gzip.compress(b"")[:10] + b"\xff" * 20, r": damaged gzip data: Error -3 while decompressing data: "),
+    "gzip line": (gzip.compress(csv_with(warp="x1")), r":3: not a number \(warp = 'x1', expected 0 to 65535\)"),
+    "gzip twice": (gzip.compress(gzip.compress(b"", mtime=0)), r": neither text nor the compact form \(first bytes = '1f 8b 08"),
+    "json short": (b"{}\n{}\n", r":1: a field is missing \(cycle, expected the fields cycle,"),
     "json cut": (jsonl_of([GOOD])[:-9], r":1: the file ends inside a line"),
     "json text": (json_with(b"{", b"{x"), r":2: not JSON: .* \('\{x\"cycle.*', expected an object a line\)"),
     "json depth": (jsonl_of([GOOD]) + b"[" * 200_000 + b"\n", r":2: not JSON: nested too deeply"),
@@ -154,8 +196,19 @@ BAD_TEXT = {
 }
 
 _BLOCK = block_of(row_of(GOOD))
+_END = 8 + len(_BLOCK)
 BAD_COMPACT = {
-    "head": (b"SM89SER1" + _BLOCK + b"123", rf": at byte {8 + len(_BLOCK)}: the file ends inside a block's head"),
+    "begin": (b"SM89SER1", r": at byte 8: the file ends without its end record \(expected .* that count 0 rows: it was cut\)"),
+    "no end": (b"SM89SER1" + _BLOCK, rf": at byte {_END}: the file ends without its end record \(expected .* count 1 rows"),
+    "end": (compact_of([GOOD])[:-1], rf": at byte {_END}: the file ends inside its end record \(expected 16 bytes: it was cut\)"),
+    "fewer rows": (b"SM89SER1" + _BLOCK + end_of(2), rf": at byte {_END}: the end record counts other rows \(rows = '2', expected 1\)"),
+    "more rows": (b"SM89SER1" + _BLOCK * 2 + end_of(1), rf"the end record counts other rows \(rows = '1', expected 2\)"),
+    "other count": (b"SM89SER1" + end_of(2**64 - 1), r": at byte 8: .* \(rows = '18446744073709551615', expected 0\)"),
+    "tail": (compact_of([GOOD]) + b"\0", rf": at byte {_END + 16}: bytes behind the end record \(expected the file's end\)"),
+    "two files": (compact_of([GOOD]) * 2, rf": at byte {_END + 16}: bytes behind the end record"),
+    "no rows": (b"SM89SER1" + struct.pack("<II", 0, 9) + b"012345678", r": at byte 8: a block of no whole rows \(raw bytes = '0'"),
+    "gzip": (gzip.compress(b"SM89SER1" + _BLOCK), rf": at byte {_END}: the file ends without its end record"),
+    "head": (b"SM89SER1" + _BLOCK + b"123", rf": at byte {_END}: the file ends inside a block's head"),
     "block": (b"SM89SER1" + _BLOCK[:-1], r": at byte 8: the file ends inside a block \(packed bytes = '\d+', expected"),
     "rows": (b"SM89SER1" + block_of(row_of(GOOD)[:-1]), r": at byte 8: a block of no whole rows \(raw bytes = '31', expected a"),
     "raw size": (b"SM89SER1" + struct.pack("<II", 2**31, 10) + b"0123456789", r": at byte 8: a block of no whole rows"),
@@ -217,6 +270,13 @@ class Faults(unittest.TestCase):
             except ser.SerError:
                 refused += 1
         self.assertGreater(refused, 500)
+
+    def test_a_compact_file_is_refused_wherever_it_is_cut(self):
+        for records in ([], some_records(50, seed=34)):
+            data = compact_of(records, 20)
+            for size in range(len(data)):
+                with self.assertRaisesRegex(ser.SerError, "at byte|:1: not a file of reordering decisions", msg=size):
+                    ser.load(self.folder.file("t.bin", data[:size]))
 
     def test_lines_are_counted_over_blocks(self):
         records = some_records(500, seed=6)

@@ -60,7 +60,12 @@ def block_of(raw):
 
 def compact_of(records, rows_a_block=1000):
     blocks = [b"".join(map(row_of, records[at:at + rows_a_block])) for at in range(0, len(records), rows_a_block)]
-    return b"SM89SER1" + b"".join(map(block_of, blocks))
+    return b"SM89SER1" + b"".join(map(block_of, blocks)) + end_of(len(records))
+
+
+def end_of(rows):
+    """The end record of the compact form."""
+    return struct.pack("<IIQ", 0, 0, rows)
 
 
 class Folder:

@@ -1,14 +1,17 @@
 """Reads what `sm89-sim --ser-trace FILE` writes: decisions of the reordering stage (sim/sm/SER.md), a research model.
 
-Three forms, told apart by their content: CSV, JSON lines, and compact. Each gives the same rows, as numpy arrays of
-ROW, in blocks of bounded size. A fault names file, line (compact: byte), field, value and what was expected.
+Three forms, told apart by their content: CSV, JSON lines, and compact, each also packed with gzip. Each gives the same
+rows, as numpy arrays of ROW, in blocks of bounded size. A fault names file, line (compact: byte), field, value and what was
+expected; of a gzip file the line and byte of what is packed.
 """
 
+import gzip
 import io
 import json
 import re
 import struct
 import sys
+import zlib
 
 import numpy as np
 
@@ -29,6 +32,9 @@ _BLOCK_BYTES = 1 << 22
 # What the simulator's reader allows, too (sim/tools/ser_trace_file.cc): a block of a MiB and a row.
 _COMPACT_BLOCK_BYTES = (1 << 20) + ROW.itemsize
 _SHOWN = 60
+_GZIP = b"\x1f\x8b"
+# What else a trace may have been packed with, and is not read.
+_PACKED = {b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"PK\3\4": "zip", b"\x04\x22\x4d\x18": "lz4"}
 _ONES = np.array([bin(n).count("1") for n in range(1 << 16)], dtype=np.uint8)
 
 
@@ -72,34 +78,66 @@ def read_blocks(path):
     """Yields arrays of ROW, in the file's order. `path` is a file, or '-' for standard input."""
     name = "standard input" if str(path) == "-" else str(path)
     try:
-        # A buffered reader of its own for standard input, too: peek() decides by the first bytes.
-        stream = io.BufferedReader(sys.stdin.buffer.raw, _BLOCK_BYTES) if str(path) == "-" else open(path, "rb")
-        with stream:
-            first = stream.peek(len(MAGIC))[:len(MAGIC)]
-            if first.startswith(MAGIC):
-                yield from _compact_blocks(name, stream)
-            elif first.startswith(b"{") or (not first and name.endswith(".jsonl")):
-                yield from _text_blocks(name, stream, 1, _json_rows)
-            else:
-                _check_header(name, stream.readline(4096))
-                yield from _text_blocks(name, stream, 2, _csv_rows)
+        stream = sys.stdin.buffer.raw if str(path) == "-" else open(path, "rb", buffering=0)
+        with io.BufferedReader(stream, _BLOCK_BYTES) as stream:
+            first = stream.read(len(MAGIC))
+            if first.startswith(_GZIP):
+                stream = gzip.GzipFile(fileobj=_Begun(first, stream), mode="rb")
+                first = stream.read(len(MAGIC))
+            yield from _blocks(name, stream, first)
+    except EOFError:
+        raise SerError(f"{name}: the file ends inside its gzip data (expected its end: it was cut)") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        # Python's words for what follows a member quote its bytes in brackets.
+        raise SerError(f"{name}: damaged gzip data: {str(error).split(' (', 1)[0]} (expected what gzip -t accepts)") from None
     except OSError as error:
         raise SerError(f"{name}: cannot be read: {error.strerror} (expected a file of sm89-sim --ser-trace)") from None
 
 
+class _Begun:
+    """A stream whose first bytes were read before."""
+
+    def __init__(self, first, stream):
+        self._first, self._stream = first, stream
+
+    def read(self, size=-1):
+        if not self._first:
+            return self._stream.read(size)
+        size = len(self._first) if size < 0 else size
+        part, self._first = self._first[:size], self._first[size:]
+        return part
+
+
+def _blocks(name, stream, first):
+    """The rows of any form; `first` was read of `stream`."""
+    if first == MAGIC:
+        yield from _compact_blocks(name, stream)
+    elif first.startswith(b"{") or (not first and name.endswith(".jsonl")):
+        yield from _text_blocks(name, stream, 1, _json_rows, first)
+    else:
+        _check_header(name, first if b"\n" in first else first + stream.readline(4096))
+        yield from _text_blocks(name, stream, 2, _csv_rows)
+
+
 def _check_header(path, line):
-    text = line.decode("utf-8", "replace").rstrip("\r\n")
+    expected = f"the CSV header {HEADER}, JSON lines, or the compact form, which begins with SM89SER1"
+    for begin, program in _PACKED.items():
+        if line.startswith(begin):
+            raise fault(path, 0, f"packed with {program}", expected=f"it unpacked, or packed with gzip: {expected}")
+    text = line.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
     if text == HEADER and line.endswith(b"\n"):
         return
-    raise fault(path, 1, "not a file of reordering decisions", value=text,
-                expected=f"the CSV header {HEADER}, JSON lines, or the compact form, which begins with SM89SER1")
+    if not all(letter.isprintable() and letter != "\ufffd" for letter in text.replace("\t", " ")):
+        raise fault(path, 0, "neither text nor the compact form", "first bytes", line[:len(MAGIC)].hex(" "), expected)
+    raise fault(path, 1, "not a file of reordering decisions", value=text, expected=expected)
 
 
-def _text_blocks(path, stream, line, parse):
-    """Whole lines of about _BLOCK_BYTES at a time; `line` is the number of the first."""
+def _text_blocks(path, stream, line, parse, first=b""):
+    """Whole lines of about _BLOCK_BYTES at a time; `line` is the number of the first, which begins with `first`."""
     rest = b""
     while True:
-        block = stream.read(_BLOCK_BYTES)
+        block = first + stream.read(_BLOCK_BYTES - len(first))
+        first = b""
         if not block:
             break
         end = block.rfind(b"\n") + 1
@@ -292,22 +330,29 @@ def _json_by_line(path, block, line):
 # --- compact --------------------------------------------------------------------------------------------------------
 
 def _compact_blocks(path, stream):
-    """The magic, then blocks of {raw bytes, packed bytes: 32 bits each; a zstd frame of rows}."""
+    """What follows the magic: blocks of {raw bytes, packed bytes: 32 bits each; a zstd frame of rows}, and the end record:
+    a block's head of two zeros, and the number of rows, 64 bits."""
     try:
         import zstandard
     except ImportError:
         raise SerError(f"{path}: the compact form needs the Python package zstandard (Debian: python3-zstandard); "
                        "or let sm89-sim --ser-trace write NAME.csv") from None
-    stream.read(len(MAGIC))
-    at = len(MAGIC)
+    at, count = len(MAGIC), 0
     unpacker = zstandard.ZstdDecompressor()
-    while head := stream.read(8):
+    while True:
+        head = stream.read(8)
+        if not head:
+            raise SerError(f"{path}: at byte {at}: the file ends without its end record (expected a block, or 16 bytes that "
+                           f"count {count} rows: it was cut)")
         if len(head) < 8:
             raise SerError(f"{path}: at byte {at}: the file ends inside a block's head (expected 8 bytes: it was cut)")
         raw, packed = struct.unpack("<II", head)
-        if raw % ROW.itemsize != 0 or raw > _COMPACT_BLOCK_BYTES:
+        if raw == 0 and packed == 0:
+            _check_end(path, at, stream, count)
+            return
+        if raw == 0 or raw % ROW.itemsize != 0 or raw > _COMPACT_BLOCK_BYTES:
             raise SerError(f"{path}: at byte {at}: a block of no whole rows (raw bytes = '{raw}', expected a multiple of "
-                           f"{ROW.itemsize} up to {_COMPACT_BLOCK_BYTES})")
+                           f"{ROW.itemsize} from {ROW.itemsize} to {_COMPACT_BLOCK_BYTES})")
         # A frame is never much larger than its content; what says otherwise is not read into memory.
         if packed > 2 * _COMPACT_BLOCK_BYTES:
             raise SerError(f"{path}: at byte {at}: a block larger than its rows can be (packed bytes = '{packed}', "
@@ -316,8 +361,22 @@ def _compact_blocks(path, stream):
         if len(frame) < packed:
             raise SerError(f"{path}: at byte {at}: the file ends inside a block (packed bytes = '{packed}', expected "
                            f"{len(frame)} or fewer: it was cut)")
-        yield _unpacked(path, at, unpacker, frame, raw)
+        rows = _unpacked(path, at, unpacker, frame, raw)
+        yield rows
         at += 8 + packed
+        count += len(rows)
+
+
+def _check_end(path, at, stream, count):
+    """Behind the head of the end record at byte `at`: `count` rows were read."""
+    number = stream.read(8)
+    if len(number) < 8:
+        raise SerError(f"{path}: at byte {at}: the file ends inside its end record (expected 16 bytes: it was cut)")
+    rows, = struct.unpack("<Q", number)
+    if rows != count:
+        raise SerError(f"{path}: at byte {at}: the end record counts other rows (rows = '{rows}', expected {count})")
+    if stream.read(1):
+        raise SerError(f"{path}: at byte {at + 16}: bytes behind the end record (expected the file's end)")
 
 
 def _unpacked(path, at, unpacker, frame, raw):
@@ -327,7 +386,7 @@ def _unpacked(path, at, unpacker, frame, raw):
         content = zstandard.frame_content_size(frame)
         if content not in (-1, raw):
             raise zstandard.ZstdError(f"its frame holds {content} bytes")
-        text = unpacker.decompress(frame, max_output_size=raw) if raw else b""
+        text = unpacker.decompress(frame, max_output_size=raw)
     except zstandard.ZstdError as error:
         raise SerError(f"{path}: at byte {at}: a damaged block: {error} (expected a zstd frame of {raw} bytes)") from None
     if len(text) != raw:

@@ -74,7 +74,8 @@ def _parser():
     parser = _Parser(prog="sm89-ser-plot", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False,
                      formatter_class=argparse.RawDescriptionHelpFormatter)
     cycles = _number(0, 2**63 - 1)
-    parser.add_argument("trace", metavar="TRACE", help="CSV, JSON lines or compact, told apart by content; '-': standard input")
+    parser.add_argument("trace", metavar="TRACE", help="CSV, JSON lines or compact, also packed with gzip, "
+                        "told apart by content; '-': standard input")
     parser.add_argument("--kind", choices=("summary", "graph", "heatmap", "animation"), default="summary",
                         help="what to draw (default summary)")
     parser.add_argument("--out", metavar="FILE", help="the picture; '-': standard output, with --format and "

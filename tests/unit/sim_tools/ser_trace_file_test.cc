@@ -10,7 +10,9 @@
 #include <sstream>
 
 #include "nlohmann/json.hpp"
+#include "sim/tools/exit_codes.h"
 #include "tests/support/temp_dir.h"
+#include "tests/unit/sim_tools/run_sim.h"
 
 namespace sm89 {
 namespace {
@@ -71,6 +73,62 @@ TEST(SerTraceFile, DamageIsNamedByItsPlace) {
   EXPECT_TRUE(!read.ok() || *read != Records(1'000));
 }
 
+std::string LittleEndian(uint64_t value) {
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
+  return bytes;
+}
+
+TEST(SerTraceFile, CompactEndsWithTheNumberOfItsRows) {
+  const testing::TempDir dir;
+  const std::string zeros(8, '\0');
+  EXPECT_EQ(Written(dir.File("none.ser"), {}), "SM89SER1" + zeros + zeros);
+  for (const uint32_t count : {1u, 32'768u, 70'000u}) {  // 32,768 rows are a block
+    EXPECT_TRUE(Written(dir.File("moves.ser"), Records(count)).ends_with(zeros + LittleEndian(count)))
+        << count;
+  }
+}
+
+TEST(SerTraceFile, CompactIsRefusedWhereverItIsCut) {
+  const testing::TempDir dir;
+  for (const uint32_t count : {0u, 40'000u}) {
+    const std::string bytes = Written(dir.File("moves.ser"), Records(count));
+    ASSERT_TRUE(ReadSerTrace(bytes, count).ok());
+    // All places of the small file; of the large one the end, and a few.
+    for (size_t size = bytes.size(); size-- > 0;
+         size -= size > 64 && size + 64 < bytes.size() ? size / 8 : 0) {
+      const auto read = ReadSerTrace(std::string_view(bytes).substr(0, size), count);
+      EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss) << size;
+    }
+  }
+}
+
+TEST(SerTraceFile, AnEndThatDoesNotFitIsNamed) {
+  const testing::TempDir dir;
+  const std::string bytes = Written(dir.File("moves.ser"), Records(40'000));  // two blocks
+  const std::string body = bytes.substr(0, bytes.size() - 16);
+  const std::string end(8, '\0');
+  const size_t first = 16 + (uint8_t(body[12]) | uint8_t(body[13]) << 8 | uint8_t(body[14]) << 16);
+  const std::string place = "at byte " + std::to_string(body.size()) + ": ";
+  for (const auto& [damaged, what] : {
+           std::pair(body, place + "the file ends without its end record: it was cut"),
+           std::pair(body.substr(0, first),
+                     "at byte " + std::to_string(first) + ": the file ends without its end record"),
+           std::pair(body + end + "1234567", place + "the file ends inside its end record"),
+           std::pair(body + end + LittleEndian(39'999),
+                     place + "the end record counts other rows (rows = '39999', expected 40000)"),
+           std::pair(body.substr(0, first) + bytes.substr(body.size()),
+                     "at byte " + std::to_string(first) +
+                         ": the end record counts other rows (rows = '40000', expected 32768)"),
+           std::pair(bytes + "x", "at byte " + std::to_string(bytes.size()) +
+                                      ": bytes behind the end record (expected the file's end)"),
+       }) {
+    const auto read = ReadSerTrace(damaged, 40'000);
+    EXPECT_EQ(read.status().code(), absl::StatusCode::kDataLoss) << what;
+    EXPECT_TRUE(std::string(read.status().message()).starts_with(what)) << read.status() << "\n" << what;
+  }
+}
+
 TEST(SerTraceFile, CsvAndJsonLinesSayTheSame) {
   const testing::TempDir dir;
   const std::vector<SerRecord> records = Records(50);
@@ -89,6 +147,24 @@ TEST(SerTraceFile, CsvAndJsonLinesSayTheSame) {
     EXPECT_EQ(json["issued"], records[i].issued);
   }
   EXPECT_EQ(i, 50u);
+}
+
+TEST(SerTraceFile, ARunThatStopsAtItsLimitEndsItsFile) {
+  const testing::TempDir dir;
+  const std::string source = SM89_SOURCE_DIR;
+  for (const uint32_t cycles : {10u, 10'000u}) {
+    const testing::Outcome run = testing::Sim(
+        {"--config", "RTX4090_SER", "--cubin", source + "/tests/data/kernels/divergent.sm_89.cubin",
+         "--launch", source + "/tests/data/ser/crowded.json", "--max-cycles", std::to_string(cycles),
+         "--ser-trace", dir.File("moves.ser"), "--json", dir.File("run.json")});
+    EXPECT_EQ(run.code, kExitLimit) << run.err;
+    std::ifstream moves(dir.File("moves.ser"), std::ios::binary), report(dir.File("run.json"));
+    const auto read = ReadSerTrace(std::string(std::istreambuf_iterator<char>(moves), {}), 1'000'000);
+    ASSERT_TRUE(read.ok()) << read.status();
+    const auto json = nlohmann::json::parse(report);
+    EXPECT_EQ(json["kernels"][0]["statistics"]["sm"]["ser_invocations"], read->size());
+    EXPECT_EQ(read->empty(), cycles == 10) << read->size();
+  }
 }
 
 TEST(SerTraceFile, WithoutFinishThereIsNoFile) {
