@@ -26,35 +26,33 @@ std::span<const CommandDef> CommandTable::All() {
   static constexpr CommandDef kCommands[] = {
       {"break", "b", "PLACE | cycle N",
        "stop when such an instruction has issued, or at the begin of a cycle",
-       "With pc, op or line: behind each cycle in which a warp at PLACE issues such an instruction. Without: "
-       "at the\n"
-       "first instruction of each warp, else of each CTA (cta, sm), else of each run of the kernel. The warp "
-       "becomes\n"
-       "the selected one.\n",
+       "With pc, op or line: behind each cycle in which a warp at PLACE issues such an instruction.\n"
+       "Without: at the first instruction of each warp, else of each CTA (cta, sm), else of each run\n"
+       "of the kernel. The warp becomes the selected one.\n",
        &Debugger::Break},
       {"tbreak", "tb", "PLACE | cycle N", "the same, once", "", &Debugger::Tbreak},
       {"watch", "", "REGISTER [lane L] [PLACE] | SPACE ADDRESS [BYTES] [read|write] [PLACE]",
        "stop when a register changes or an address is accessed",
-       "REGISTER: R4, UR2, P0 or UP1 of the selected warp, or of the one at PLACE (cta and warp,\n"
-       "and kernel if it is not the first). Stops behind the cycle in which the instruction that\n"
-       "changes it issues. Needs machine code (--cubin).\n"
+       "REGISTER: R4, P0 (both also of one lane), UR2 or UP1 of the selected warp, or of the one at\n"
+       "PLACE (cta and warp, and kernel if it is not the first). Stops behind the cycle in which\n"
+       "the instruction that changes it issues. Needs machine code (--cubin).\n"
        "SPACE: global, shared or local; in the last two an ADDRESS counts from the begin of the\n"
        "CTA's or the thread's memory. In global memory it may be a buffer of the launch: NAME or\n"
-       "NAME+OFFSET. The accesses are those of the trace; without read or write both count.\n",
+       "NAME+OFFSET, of the kernel in PLACE, else of the selected warp's, else of the first one. The\n"
+       "accesses are those of the trace; without read or write both count.\n",
        &Debugger::Watch},
       {"delete", "d", "N | all", "remove a breakpoint or a watch", "", &Debugger::Delete},
       {"stops", "", "", "list breakpoints and watches", "", &Debugger::Stops},
       {"continue", "c", "", "run to the next stop or the end", "", &Debugger::Continue},
       {"cycle", "cy", "[N]", "run N cycles (1), and say what issues in them",
-       "With a selected warp only what issues in its SM is listed. Idle time of the whole GPU is passed over "
-       "as one\n"
-       "step.\n",
+       "With a selected warp only what issues in its SM is listed. Idle time of the whole GPU is\n"
+       "passed over as one step.\n",
        &Debugger::Cycles},
       {"step", "s", "[N] [alone]", "run until the selected warp has issued N more instructions (1)",
-       "Without a selected warp any warp counts. Breakpoints and watches stop it earlier, with\n"
-       "'alone' they do not.\n",
+       "Without a selected warp any warp counts. Breakpoints and watches stop it, not with 'alone'.\n",
        &Debugger::Step},
-      {"kernels", "k", "", "list the kernels: name, grid, block, how far they are", "", &Debugger::Kernels},
+      {"kernels", "k", "[kernel N]", "list the kernels: name, grid, block, how far they are",
+       "Without N the first 256.\n", &Debugger::Kernels},
       {"warps", "ws", "[state NAME] [PLACE]", "list resident warps: PC, lanes, state, dependence counters",
        "At most 256 lines, and how many are in which state. An instruction in PLACE is the next one.\n",
        &Debugger::Warps},
@@ -77,11 +75,13 @@ std::span<const CommandDef> CommandTable::All() {
        "listed below.\n",
        &Debugger::Banks},
       {"queues", "q", "[sm S|memory]", "show what waits in an SM, or in crossbar, L2 and DRAM",
-       "Without words: in the SM of the selected warp, without one in every SM that has CTAs.\n",
+       "Without words: in the SM of the selected warp, without one in every SM that has CTAs.\n"
+       "Crossbar, L2 and DRAM are shown as of a cycle that may lie ahead, which is said.\n",
        &Debugger::Queues},
       {"list", "l", "[N]", "show N instructions (11) around the selected warp's PC",
        "'>' marks the next one, '*' the last issued one.\n", &Debugger::List},
-      {"buffers", "", "", "list the buffers of the selected warp's launch with their addresses", "",
+      {"buffers", "", "[kernel N]", "list the buffers of a launch with their addresses",
+       "Without N those of the selected warp's launch, without a warp the first 256 of all launches.\n",
        &Debugger::Buffers},
       {"report", "", "", "show the result table so far", "", &Debugger::Report},
       {"help", "h", "[COMMAND]", "this list, or one command", "", &Debugger::Help},

@@ -91,6 +91,7 @@ class Debugger {
   absl::StatusOr<Stop> WatchRegister(Words* words);
   absl::Status NameWarp(const Place& place, RegisterWatch* watch) const;
   Text AddStop(Stop stop);
+  uint64_t WatchBytes() const;  // of the changes that register watches know
   absl::Status CheckPlace(const Place& place) const;
   // Sets the address of a watch of global memory; a buffer's name is that of place.kernel, else of the
   // selected warp's kernel, else of the first one, and the watch is of that kernel only.
@@ -128,6 +129,8 @@ class Debugger {
   absl::StatusOr<Looked> LookAt(Words* words, std::string_view command) const;
   std::string LookedText(const Looked& looked);
   std::string MemoryCycleText() const;
+  // The last words of a command: a kernel (of all in the trace), or none.
+  absl::StatusOr<std::optional<uint32_t>> TakeKernel(Words* words, const std::string& command) const;
 
   // debugger_values.cc
   absl::StatusOr<const CtaHistory*> HistoryOf(uint32_t kernel, const Dim3& cta);

@@ -51,6 +51,12 @@ void Debugger::Attach(std::unique_ptr<Simulator> simulator) {
 
 bool Debugger::done() const { return gpu().done(); }
 
+uint64_t Debugger::WatchBytes() const {
+  uint64_t bytes = 0;
+  for (const Stop& stop : finder_.stops()) bytes += stop.reg ? stop.reg->Bytes() : 0;
+  return bytes;
+}
+
 Debugger::Text Debugger::AddStop(Stop stop) {
   std::vector<Stop>& stops = finder_.stops();
   if (stops.size() >= StopFinder::kMaxStops) {
@@ -59,6 +65,8 @@ Debugger::Text Debugger::AddStop(Stop stop) {
   }
   stop.number = next_stop_++;
   stops.push_back(std::move(stop));
+  // One watch may go beyond the limit: the next one then finds no room for the registers that it needs.
+  if (histories_ != nullptr) histories_->Reserve(WatchBytes());
   std::string text = absl::StrCat(stops.back().Name(), ": ", stops.back().What(), "\n");
   if (!stops.back().reg) return text;
   const RegisterWatch& watch = *stops.back().reg;
@@ -249,14 +257,15 @@ Debugger::Text Debugger::Watch(Words words) {
 
 Debugger::Text Debugger::Delete(Words words) {
   std::vector<Stop>& stops = finder_.stops();
-  if (words.TakeIf("all")) {
-    RETURN_IF_ERROR(words.Finish("delete"));
-    stops.clear();
-    return "";
+  uint64_t number = 0;  // all
+  if (!words.TakeIf("all")) {
+    ASSIGN_OR_RETURN(number, words.TakeNumber("delete", 1, UINT32_MAX));
   }
-  ASSIGN_OR_RETURN(const uint64_t number, words.TakeNumber("delete", 1, UINT32_MAX));
   RETURN_IF_ERROR(words.Finish("delete"));
-  if (std::erase_if(stops, [&](const Stop& s) { return s.number == number; }) != 0) return "";
+  const size_t deleted =
+      std::erase_if(stops, [&](const Stop& s) { return number == 0 || s.number == number; });
+  if (histories_ != nullptr) histories_->Reserve(WatchBytes());
+  if (deleted != 0 || number == 0) return "";
   return Mistake("delete", absl::StrCat(number), "a number that 'stops' shows", "there is no such stop");
 }
 

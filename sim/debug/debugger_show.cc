@@ -20,7 +20,7 @@
 namespace sm89::debug {
 namespace {
 
-constexpr uint32_t kMaxWarpLines = 256;
+constexpr uint32_t kMaxLines = 256;
 constexpr uint64_t kListed = 11;
 constexpr uint64_t kMaxListed = 1000;
 
@@ -125,26 +125,44 @@ absl::StatusOr<WarpId> Debugger::FindWarp(const Place& place) const {
       absl::StrCat("no warp is resident at ", place.Text(), "; 'warps' lists those that are"));
 }
 
+absl::StatusOr<std::optional<uint32_t>> Debugger::TakeKernel(Words* words, const std::string& command) const {
+  ASSIGN_OR_RETURN(const Place place, TakePlace(words));
+  RETURN_IF_ERROR(words->Finish(command));
+  if (place.cta || place.warp || place.sm || place.of_instruction()) {
+    return Mistake(command, place.Text(), "'kernel N' or nothing");
+  }
+  const size_t kernels = gpu().trace().info().kernels.size();
+  if (place.kernel.value_or(0) < kernels) return place.kernel;
+  return Mistake("kernel", absl::StrCat(place.kernel.value_or(0) + uint64_t{1}),
+                 absl::StrCat("a number from 1 to ", kernels), "there is no such kernel");
+}
+
 Debugger::Text Debugger::Kernels(Words words) {
-  RETURN_IF_ERROR(words.Finish("kernels"));
+  ASSIGN_OR_RETURN(const std::optional<uint32_t> only, TakeKernel(&words, "kernels"));
   const std::vector<KernelInfo>& kernels = gpu().trace().info().kernels;
+  std::vector<const KernelRun*> runs(kernels.size(), nullptr);
+  for (const auto& run : gpu().runs()) runs[run->trace_kernel] = run.get();
   std::string text;
-  for (uint32_t k = 0; k < kernels.size(); ++k) {
+  const uint32_t first = only.value_or(0);
+  const uint64_t wanted = only ? 1 : kernels.size();
+  for (uint32_t k = first; k < first + std::min<uint64_t>(wanted, kMaxLines); ++k) {
     const KernelInfo& info = kernels[k];
     absl::StrAppendFormat(&text, "%4d  %s  grid %s block %s  ", k + 1, Printable(info.name),
                           DimText(info.grid), DimText(info.block));
-    const auto run = std::find_if(gpu().runs().begin(), gpu().runs().end(),
-                                  [&](const auto& r) { return r->trace_kernel == k; });
+    const KernelRun* const run = runs[k];
     if (!gpu().selected()[k]) {
       text += "left out\n";
-    } else if (run == gpu().runs().end()) {
+    } else if (run == nullptr) {
       text += "has not begun\n";
-    } else if ((*run)->finished) {
-      absl::StrAppend(&text, "cycles ", (*run)->launch, " to ", (*run)->end, "\n");
+    } else if (run->finished) {
+      absl::StrAppend(&text, "cycles ", run->launch, " to ", run->end, "\n");
     } else {
-      absl::StrAppend(&text, "since cycle ", (*run)->launch, ": ", (*run)->ctas_launched, " of ",
-                      (*run)->ctas_total, " CTAs launched, ", (*run)->ctas_done, " done\n");
+      absl::StrAppend(&text, "since cycle ", run->launch, ": ", run->ctas_launched, " of ", run->ctas_total,
+                      " CTAs launched, ", run->ctas_done, " done\n");
     }
+  }
+  if (wanted > kMaxLines) {
+    absl::StrAppend(&text, "and ", wanted - kMaxLines, " more; 'kernels kernel N' shows one\n");
   }
   return text;
 }
@@ -185,11 +203,11 @@ Debugger::Text Debugger::Warps(Words words) {
       }
       if (state.value_or(view->state) != view->state) continue;
       ++states[static_cast<size_t>(view->state)];
-      if (++lines <= kMaxWarpLines) text += WarpLine(*view, sm);
+      if (++lines <= kMaxLines) text += WarpLine(*view, sm);
     }
   }
   if (lines == 0) return "no such warp is resident\n";
-  if (lines > kMaxWarpLines) absl::StrAppend(&text, "and ", lines - kMaxWarpLines, " more\n");
+  if (lines > kMaxLines) absl::StrAppend(&text, "and ", lines - kMaxLines, " more\n");
   return absl::StrCat(text, StatesText(states), "\n");
 }
 
@@ -360,21 +378,29 @@ Debugger::Text Debugger::List(Words words) {
 }
 
 Debugger::Text Debugger::Buffers(Words words) {
-  RETURN_IF_ERROR(words.Finish("buffers"));
+  ASSIGN_OR_RETURN(std::optional<uint32_t> only, TakeKernel(&words, "buffers"));
   if (simulator_->emulation() == nullptr) {
     return absl::FailedPreconditionError("a trace does not name its buffers");
   }
+  if (!only && selected_) only = KernelOf(selected_->run);
   const LoadedProgram& program = simulator_->emulation()->program();
   std::string text;
+  uint64_t lines = 0;
   for (uint32_t k = 0; k < program.launches.size(); ++k) {
-    if (selected_ ? KernelOf(selected_->run) != k : !gpu().selected()[k]) continue;
-    const launch::LaunchSpec& spec = program.launches[k];
-    const launch::AddressPlan plan = launch::PlanAddresses(spec);
-    for (size_t i = 0; i < spec.buffers.size(); ++i) {
-      absl::StrAppend(&text, "kernel ", k + 1, "  ", Printable(spec.buffers[i].name), "  ",
+    if (only ? *only != k : !gpu().selected()[k]) continue;
+    const auto& buffers = program.launches[k].buffers;
+    const uint64_t room = kMaxLines - std::min<uint64_t>(lines, kMaxLines);
+    lines += buffers.size();
+    if (room == 0) continue;
+    const launch::AddressPlan plan = launch::PlanAddresses(program.launches[k]);
+    for (size_t i = 0; i < std::min<uint64_t>(buffers.size(), room); ++i) {
+      absl::StrAppend(&text, "kernel ", k + 1, "  ", Printable(buffers[i].name), "  ",
                       HexText(plan.buffers[i].address), "  ", Counted(plan.buffers[i].size_bytes, "byte"),
                       "\n");
     }
+  }
+  if (lines > kMaxLines) {
+    absl::StrAppend(&text, "and ", lines - kMaxLines, " more; 'buffers kernel N' shows those of one\n");
   }
   return text.empty() ? "no buffers\n" : text;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,16 +18,24 @@ constexpr uint32_t kPredicates = emu::RegisterView::kNumPredicates;
 // Keeps the registers of one CTA of those that run.
 class HistorySink : public emu::TraceSink {
  public:
-  HistorySink(const emu::Emulator& emulator, uint64_t cta, uint64_t max_bytes, CtaHistory* history)
-      : emulator_(emulator), cta_(cta), max_bytes_(max_bytes), history_(*history) {}
+  // `make_room` says how many bytes the history may take, of those asked for.
+  HistorySink(const emu::Emulator& emulator, uint64_t cta, uint64_t max_bytes, CtaHistory* history,
+              std::function<uint64_t(uint64_t)> make_room)
+      : emulator_(emulator),
+        cta_(cta),
+        max_bytes_(max_bytes),
+        history_(*history),
+        make_room_(std::move(make_room)) {}
 
   void BeginCta(uint64_t cta) override { wanted_ = cta == cta_; }
   void Record(uint32_t warp, uint32_t, LaneMask, std::span<const uint64_t>) override {
-    if (wanted_ && status().ok()) history_.Note(warp, emulator_.registers(warp));
+    if (!wanted_ || !status().ok()) return;
+    history_.Note(warp, emulator_.registers(warp));
+    if (history_.bytes() > room_) room_ = make_room_(history_.bytes());
   }
   void EndCta(uint64_t) override {}
   absl::Status status() const override {
-    if (history_.bytes() <= max_bytes_) return absl::OkStatus();
+    if (history_.bytes() <= room_) return absl::OkStatus();
     return absl::ResourceExhaustedError(absl::StrCat("the registers of CTA number ", cta_,
                                                      " behind each of its ", "instructions take more than ",
                                                      max_bytes_ >> 20, " MiB, the limit (--history-mib)"));
@@ -37,6 +46,8 @@ class HistorySink : public emu::TraceSink {
   const uint64_t cta_;
   const uint64_t max_bytes_;
   CtaHistory& history_;
+  const std::function<uint64_t(uint64_t)> make_room_;
+  uint64_t room_ = 0;
   bool wanted_ = false;
 };
 
@@ -66,12 +77,12 @@ void CtaHistory::Keep(Warp* warp, const Place& place, const uint32_t* now) {
   std::copy(now, now + place.words, last);
   warp->changes.push_back({place.first, warp->values.size()});
   warp->values.insert(warp->values.end(), now, now + place.words);
-  bytes_ += sizeof(Change) + place.words * sizeof(uint32_t);
 }
 
 void CtaHistory::Note(uint32_t warp_index, const emu::RegisterView& registers) {
   if (warp_index >= warps_.size()) warps_.resize(warp_index + 1);
   Warp& warp = warps_[warp_index];
+  const uint64_t before = warp.Bytes();
   if (warp.last.empty()) warp.last.assign(NumWords(), 0);
   for (uint32_t r = 0; r < num_registers_; ++r) {
     Keep(&warp, PlaceOf(RegFile::kGeneral, r), registers.general.data() + size_t{r} * kWarpSize);
@@ -85,7 +96,23 @@ void CtaHistory::Note(uint32_t warp_index, const emu::RegisterView& registers) {
     Keep(&warp, PlaceOf(RegFile::kUniformPredicate, p), &uniform);
   }
   warp.ends.push_back(warp.changes.size());
-  bytes_ += sizeof(uint64_t);
+  bytes_ += warp.Bytes() - before;
+}
+
+uint64_t CtaHistory::Warp::Bytes() const {
+  return ends.capacity() * sizeof(uint64_t) + changes.capacity() * sizeof(Change) +
+         (values.capacity() + last.capacity()) * sizeof(uint32_t);
+}
+
+void CtaHistory::Seal() {
+  bytes_ = 0;
+  for (Warp& warp : warps_) {
+    warp.ends.shrink_to_fit();
+    warp.changes.shrink_to_fit();
+    warp.values.shrink_to_fit();
+    std::vector<uint32_t>().swap(warp.last);
+    bytes_ += warp.Bytes();
+  }
 }
 
 RegisterValue CtaHistory::ValueOf(RegFile file, const uint32_t* words) {
@@ -143,13 +170,22 @@ absl::StatusOr<const CtaHistory*> Histories::Of(uint32_t launch, uint64_t cta) {
   }
   ASSIGN_OR_RETURN(std::unique_ptr<CtaHistory> history, Record(launch, cta));
   entries_.push_front({launch, cta, std::move(history)});
-  uint64_t bytes = 0;
-  const auto excess = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) {
-    bytes += e.history->bytes();
-    return bytes > max_bytes_;
-  });
-  entries_.erase(excess, entries_.end());
   return entries_.front().history.get();
+}
+
+uint64_t Histories::MakeRoom(uint64_t bytes) {
+  uint64_t kept = reserved_bytes_;
+  for (const Entry& entry : entries_) kept += entry.history->bytes();
+  while (!entries_.empty() && kept + bytes > max_bytes_) {
+    kept -= entries_.back().history->bytes();
+    entries_.pop_back();
+  }
+  return max_bytes_ - std::min(kept, max_bytes_);
+}
+
+void Histories::Reserve(uint64_t bytes) {
+  reserved_bytes_ = bytes;
+  MakeRoom(0);
 }
 
 absl::StatusOr<std::unique_ptr<CtaHistory>> Histories::Record(uint32_t launch, uint64_t cta) {
@@ -163,7 +199,8 @@ absl::StatusOr<std::unique_ptr<CtaHistory>> Histories::Record(uint32_t launch, u
     next_cta_ = 0;
   }
   auto history = std::make_unique<CtaHistory>(emulator_->num_registers());
-  HistorySink sink(*emulator_, cta, max_bytes_, history.get());
+  HistorySink sink(*emulator_, cta, max_bytes_, history.get(),
+                   [this](uint64_t bytes) { return MakeRoom(bytes); });
   absl::Status status;
   if (spec.cooperative) {
     status = emulator_->RunAll(&sink);
@@ -174,6 +211,10 @@ absl::StatusOr<std::unique_ptr<CtaHistory>> Histories::Record(uint32_t launch, u
   status.Update(sink.status());
   if (!status.ok() || spec.cooperative) emulator_.reset();
   RETURN_IF_ERROR(status);
+  uint64_t kept = reserved_bytes_;
+  for (const Entry& entry : entries_) kept += entry.history->bytes();
+  most_bytes_ = std::max(most_bytes_, kept + history->bytes());
+  history->Seal();
   return history;
 }
 

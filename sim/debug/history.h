@@ -36,7 +36,7 @@ class CtaHistory {
   uint64_t num_instructions(uint32_t warp) const {
     return warp < warps_.size() ? warps_[warp].ends.size() : 0;
   }
-  uint64_t bytes() const { return bytes_; }
+  uint64_t bytes() const { return bytes_; }  // of memory that is taken
 
   // Of a warp that has executed its first `instructions` instructions, at most num_instructions.
   RegisterValue At(uint32_t warp, uint64_t instructions, RegFile file, uint32_t index) const;
@@ -46,6 +46,8 @@ class CtaHistory {
 
   // A warp has executed one more instruction.
   void Note(uint32_t warp, const emu::RegisterView& registers);
+  // Nothing more comes: memory for more goes.
+  void Seal();
 
  private:
   // Values of all registers, words of a RegisterValue or one word: the layout of `last`.
@@ -57,7 +59,9 @@ class CtaHistory {
     std::vector<uint64_t> ends;  // behind each instruction: number of changes so far
     std::vector<Change> changes;
     std::vector<uint32_t> values;
-    std::vector<uint32_t> last;
+    std::vector<uint32_t> last;  // empty once sealed
+
+    uint64_t Bytes() const;
   };
   struct Place {
     uint32_t first = 0;
@@ -76,12 +80,16 @@ class CtaHistory {
 // Histories of a program's CTAs, the last few kept.
 class Histories {
  public:
-  // `emulation` must outlive this. `max_bytes`: of one CTA's history, and of all that are kept.
+  // `emulation` must outlive this. `max_bytes`: of all that are kept, with the one that is being recorded.
   Histories(const Emulation& emulation, const emu::EmuOptions& options, uint64_t max_bytes)
       : emulation_(emulation), options_(options), max_bytes_(max_bytes) {}
 
-  // Executes launch `launch` up to CTA `cta` (linear). RESOURCE_EXHAUSTED: its history is too large.
+  // Executes launch `launch` up to CTA `cta` (linear). RESOURCE_EXHAUSTED: its history is too large. Valid
+  // until the next call of Of or Reserve.
   absl::StatusOr<const CtaHistory*> Of(uint32_t launch, uint64_t cta);
+  // So much of `max_bytes` is taken by others.
+  void Reserve(uint64_t bytes);
+  uint64_t most_bytes() const { return most_bytes_; }  // that were taken at any time
 
  private:
   struct Entry {
@@ -90,10 +98,14 @@ class Histories {
     std::unique_ptr<CtaHistory> history;
   };
   absl::StatusOr<std::unique_ptr<CtaHistory>> Record(uint32_t launch, uint64_t cta);
+  // Drops what was used longest ago until `bytes` more have room; how many bytes have.
+  uint64_t MakeRoom(uint64_t bytes);
 
   const Emulation& emulation_;
   const emu::EmuOptions options_;
   const uint64_t max_bytes_;
+  uint64_t reserved_bytes_ = 0;
+  uint64_t most_bytes_ = 0;
   std::list<Entry> entries_;  // used last first
   // Has executed the CTAs before next_cta_ of a launch.
   std::unique_ptr<emu::Emulator> emulator_;

@@ -68,6 +68,7 @@ struct RegisterWatch {
   Place Where() const;
   bool Holds(const Issue& issue) const;
   std::string Text() const;
+  uint64_t Bytes() const { return changes.capacity() * sizeof(uint64_t); }  // of `changes`
 };
 
 struct Stop {

@@ -315,6 +315,25 @@ TEST(DebuggerTest, SaysHowFarKernelsAre) {
   EXPECT_NE(later.find("waits most for"), std::string::npos) << "the result table\n" << later;
 }
 
+TEST(DebuggerTest, ListsSomeOfManyKernels) {
+  KernelScript kernel;
+  kernel.warp = [](uint32_t, uint32_t) { return WarpScript().Op("EXIT"); };
+  const auto args = TraceArgs(WriteTrace(std::vector<KernelScript>(300, kernel)));
+  const std::string all = Answer(args, "kernels\n");
+  EXPECT_EQ(Times(all, "\n"), 257u);
+  EXPECT_NE(all.find("\nand 44 more; 'kernels kernel N' shows one\n"), std::string::npos) << all;
+  EXPECT_EQ(Answer(args, "kernels kernel 299\n"),
+            " 299  kernel  grid (1,1,1) block (32,1,1)  has not begun\n");
+  const auto none = Debug(args, "kernels kernel 301\n");
+  EXPECT_NE(none.err.find("there is no such kernel (kernel = '301', expected a number from 1 to 300)"),
+            std::string::npos)
+      << none.err;
+  const auto wrong = Debug(args, "kernels cta 1\n");
+  EXPECT_NE(wrong.err.find("not usable (kernels = 'cta 1,0,0', expected 'kernel N' or nothing)"),
+            std::string::npos)
+      << wrong.err;
+}
+
 TEST(DebuggerTest, ShowsQueues) {
   const std::string text =
       Transcript(PairsArgs(), "break op LDG cta 0 warp 1\nc\ncycle 4\nqueues\nqueues sm 1\nqueues memory\n");

@@ -252,6 +252,11 @@ TEST(BufferTest, NamesBelongToOneKernel) {
   EXPECT_NE(named.find(" kernel 5\n"), std::string::npos) << named;
   const auto unknown = Debug(args, "watch global total\n");
   EXPECT_NE(unknown.err.find("a buffer of kernel 1 as NAME"), std::string::npos) << unknown.err;
+  const std::string buffers = Answer(args, "buffers kernel 5\n");
+  EXPECT_EQ(buffers.find("kernel 5  "), 0u) << buffers;
+  EXPECT_EQ(Times(buffers, "kernel "), Times(buffers, "\n")) << buffers;
+  EXPECT_NE(buffers.find("  total  "), std::string::npos) << buffers;
+  EXPECT_GT(Times(Answer(args, "buffers\n"), "\n"), Times(buffers, "\n")) << "of all launches";
   args.insert(args.end(), {"--kernels", "6,7"});
   const std::string text = Transcript(args, "watch global start read\nc\nc\n");
   EXPECT_NE(text.find("watch 1: global 0x"), std::string::npos);
@@ -279,6 +284,28 @@ TEST(RegisterWatchTest, OfUniformRegistersHasOneValue) {
   EXPECT_NE(old_value, new_value);
   const std::string bits = Answer(args, "tbreak cta 0 warp 0\nc\nregs UP0 f32\n");
   EXPECT_NE(bits.find("\nUP0   0\n"), std::string::npos) << bits;
+}
+
+// What is kept makes room while the next one is recorded.
+TEST(HistoriesTest, TakeNoMoreThanAllowedAtAnyTime) {
+  const auto emulation = ExampleEmulation("histogram");
+  Histories alone(*emulation, {}, uint64_t{1} << 30);
+  ASSERT_TRUE(alone.Of(0, 3).ok());
+  const uint64_t one = alone.most_bytes();  // with room for more, which a finished one gives back
+  ASSERT_TRUE(alone.Of(0, 4).ok());
+  EXPECT_GT(alone.most_bytes(), one);
+  Histories tight(*emulation, {}, one + one / 4);
+  for (const uint64_t cta : {3, 4, 3}) {
+    const auto history = tight.Of(0, cta);
+    ASSERT_TRUE(history.ok()) << history.status();
+    EXPECT_GT((*history)->num_instructions(0), 0u);
+    EXPECT_LE((*history)->bytes(), one);
+  }
+  EXPECT_LE(tight.most_bytes(), one + one / 4);
+  tight.Reserve(one);
+  EXPECT_EQ(tight.Of(0, 5).status().code(), absl::StatusCode::kResourceExhausted);
+  tight.Reserve(0);
+  EXPECT_TRUE(tight.Of(0, 5).ok());
 }
 
 TEST(HistoriesTest, AreBounded) {
