@@ -19,11 +19,12 @@ constexpr uint32_t kPredicates = emu::RegisterView::kNumPredicates;
 class HistorySink : public emu::TraceSink {
  public:
   // `make_room` says how many bytes the history may take, of those asked for.
-  HistorySink(const emu::Emulator& emulator, uint64_t cta, uint64_t max_bytes, CtaHistory* history,
-              std::function<uint64_t(uint64_t)> make_room)
+  HistorySink(const emu::Emulator& emulator, uint64_t cta, uint64_t max_bytes, uint64_t reserved_bytes,
+              CtaHistory* history, std::function<uint64_t(uint64_t)> make_room)
       : emulator_(emulator),
         cta_(cta),
         max_bytes_(max_bytes),
+        reserved_bytes_(reserved_bytes),
         history_(*history),
         make_room_(std::move(make_room)) {}
 
@@ -36,15 +37,17 @@ class HistorySink : public emu::TraceSink {
   void EndCta(uint64_t) override {}
   absl::Status status() const override {
     if (history_.bytes() <= room_) return absl::OkStatus();
-    return absl::ResourceExhaustedError(absl::StrCat("the registers of CTA number ", cta_,
-                                                     " behind each of its ", "instructions take more than ",
-                                                     max_bytes_ >> 20, " MiB, the limit (--history-mib)"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the registers of CTA number ", cta_, " behind each of its instructions take more than ",
+        max_bytes_ >> 20, " MiB, the limit (--history-mib)",
+        reserved_bytes_ == 0 ? "" : absl::StrCat(", with ", reserved_bytes_, " bytes for register watches")));
   }
 
  private:
   const emu::Emulator& emulator_;
   const uint64_t cta_;
   const uint64_t max_bytes_;
+  const uint64_t reserved_bytes_;
   CtaHistory& history_;
   const std::function<uint64_t(uint64_t)> make_room_;
   uint64_t room_ = 0;
@@ -199,7 +202,7 @@ absl::StatusOr<std::unique_ptr<CtaHistory>> Histories::Record(uint32_t launch, u
     next_cta_ = 0;
   }
   auto history = std::make_unique<CtaHistory>(emulator_->num_registers());
-  HistorySink sink(*emulator_, cta, max_bytes_, history.get(),
+  HistorySink sink(*emulator_, cta, max_bytes_, reserved_bytes_, history.get(),
                    [this](uint64_t bytes) { return MakeRoom(bytes); });
   absl::Status status;
   if (spec.cooperative) {

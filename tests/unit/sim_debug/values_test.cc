@@ -303,7 +303,9 @@ TEST(HistoriesTest, TakeNoMoreThanAllowedAtAnyTime) {
   }
   EXPECT_LE(tight.most_bytes(), one + one / 4);
   tight.Reserve(one);
-  EXPECT_EQ(tight.Of(0, 5).status().code(), absl::StatusCode::kResourceExhausted);
+  const absl::Status refused = tight.Of(0, 5).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(refused.message().find(" bytes for register watches"), std::string::npos) << refused;
   tight.Reserve(0);
   EXPECT_TRUE(tight.Of(0, 5).ok());
 }
