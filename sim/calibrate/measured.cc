@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -67,6 +68,16 @@ const std::string& Cell(const CsvRow& row, int column) {
   return column >= 0 && static_cast<size_t>(column) < row.fields.size()
              ? row.fields[static_cast<size_t>(column)]
              : kEmpty;
+}
+
+// A row that ends early is that of a file that was cut.
+absl::Status CheckCells(const CsvFile& csv, const CsvRow& row, size_t at_least, const std::string& file) {
+  const size_t columns = csv.header.fields.size();
+  if (row.fields.size() >= at_least && row.fields.size() <= columns) return absl::OkStatus();
+  const bool few = row.fields.size() < at_least;
+  return RowFault(file, row.line, "", absl::StrCat(row.fields.size(), " cells"),
+                  absl::StrCat(columns, " as in the header"),
+                  few ? "the row ends early: was the file cut?" : "more cells than columns");
 }
 
 // "(4096, 1, 1)"; thousands are not grouped in these.
@@ -147,7 +158,12 @@ absl::StatusOr<std::optional<double>> MetricValue(const std::string& cell, const
     if (unit.empty() || IsAbsent(cell)) return std::nullopt;
     return RowFault(file, line, metric, cell, "a number, n/a or nothing", "not a number");
   }
+  if (*number < 0) return RowFault(file, line, metric, cell, "0 or more", "a negative measurement");
   const bool cycles = metric == kCyclesMetric;
+  if (cycles && unit == "cycle" && (*number < 1 || *number != std::floor(*number)))
+    return RowFault(file, line, metric, cell,
+                    "a whole number from 1 (thousands and decimals as in the file's other numbers)",
+                    "not a number of cycles");
   if (cycles && !unit.empty() && !unit.ends_with("cycle") && !unit.ends_with("cycles"))
     return RowFault(file, line, metric, unit, "cycle, Kcycle, Mcycle ...", "not a unit of cycles");
   if (metric == kDurationMetric && !IsTimeUnit(unit))
@@ -168,10 +184,7 @@ absl::Status ReadRawPage(const CsvFile& csv, const NcuColumns& columns, Measured
       std::copy_n(row.fields.begin(), std::min(row.fields.size(), units.size()), units.begin());
       continue;
     }
-    if (row.fields.size() > csv.header.fields.size()) {
-      return RowFault(out->file, row.line, "", absl::StrCat(row.fields.size(), " cells"),
-                      absl::StrCat(csv.header.fields.size(), " as in the header"), "more cells than columns");
-    }
+    RETURN_IF_ERROR(CheckCells(csv, row, csv.header.fields.size(), out->file));
     ASSIGN_OR_RETURN(MeasuredKernel kernel, Launch(row, columns, out->file));
     for (size_t i = static_cast<size_t>(first); i < row.fields.size(); ++i) {
       const std::string& metric = csv.header.fields[i];
@@ -202,6 +215,9 @@ absl::Status ReadMetricRows(const CsvFile& csv, const NcuColumns& columns, Measu
       ASSIGN_OR_RETURN(MeasuredKernel kernel, Launch(row, columns, out->file));
       RETURN_IF_ERROR(Keep(std::move(kernel), out));
     }
+    // Behind the values the details page has columns for rules, which rows of metrics leave out.
+    RETURN_IF_ERROR(
+        CheckCells(csv, row, static_cast<size_t>(std::max({metric, unit, value})) + 1, out->file));
     if (Cell(row, metric).empty()) continue;  // a rule's text
     const std::string name = MetricName(Cell(row, metric), Cell(row, unit));
     ASSIGN_OR_RETURN(const std::optional<double> number,
@@ -237,10 +253,11 @@ absl::Status ReadNsys(const CsvFile& csv, Measured* out) {
   ASSIGN_OR_RETURN(const NumberStyle style, vote.Decide(out->file));
   if (style == NumberStyle::kComma) out->notes.push_back("numbers are read with a decimal comma: 1.234,5");
   for (const CsvRow& row : csv.rows) {
+    RETURN_IF_ERROR(CheckCells(csv, row, csv.header.fields.size(), out->file));
     const std::optional<double> value = ReadNumber(Cell(row, duration), style);
-    if (!value.has_value()) {
+    if (!value.has_value() || *value < 0) {
       return RowFault(out->file, row.line, csv.header.fields[static_cast<size_t>(duration)],
-                      Cell(row, duration), "a number", "not a duration");
+                      Cell(row, duration), "a number from 0", "not a duration");
     }
     MeasuredKernel kernel{.name = Cell(row, name), .line = row.line};
     kernel.metrics[kDurationMetric] = *value * UnitScale(unit);

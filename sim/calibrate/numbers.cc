@@ -41,6 +41,21 @@ std::optional<NumberStyle> StyleOfOneSign(std::string_view cell, char sign) {
   return as_decimal;
 }
 
+// The digits in front of the decimal sign stand in groups of three, if in groups at all.
+bool IsGrouped(std::string_view cell, char thousands) {
+  if (cell.starts_with('-')) cell.remove_prefix(1);
+  const char decimal = thousands == ',' ? '.' : ',';
+  std::string_view whole = cell.substr(0, cell.find(decimal));
+  if (cell.find(thousands, whole.size()) != std::string_view::npos) return false;
+  bool first = true;
+  for (size_t at = whole.find(thousands); at != std::string_view::npos; at = whole.find(thousands)) {
+    if (at == 0 || at > 3 || (!first && at != 3)) return false;
+    whole.remove_prefix(at + 1);
+    first = false;
+  }
+  return first || whole.size() == 3;
+}
+
 struct UnitRow {
   std::string_view unit;
   double scale;
@@ -98,8 +113,8 @@ absl::StatusOr<NumberStyle> NumberStyleVote::Decide(const std::string& file) con
 }
 
 std::optional<double> ReadNumber(std::string_view cell, NumberStyle style) {
-  if (!LooksLikeNumber(cell)) return std::nullopt;
   const char thousands = style == NumberStyle::kPoint ? ',' : '.';
+  if (!LooksLikeNumber(cell) || !IsGrouped(cell, thousands)) return std::nullopt;
   std::string plain;
   for (const char c : cell) {
     if (c != thousands) plain.push_back(c == ',' ? '.' : c);

@@ -264,6 +264,33 @@ TEST(Measured, WordsForNoFigureAndTextsWithoutAUnitAreAbsent) {
   EXPECT_TRUE(text->kernels[0].metrics.empty());
 }
 
+TEST(Measured, ImpossibleNumbersAreFaults) {
+  for (const char* cell : {"-5", "0", "7.5", "78,5,4", "7,85", "1234,567", ",785"}) {
+    const auto read = ReadMeasured(OneMetric("gpc__cycles_elapsed.max", "cycle", cell), "x.csv");
+    ASSERT_FALSE(read.ok()) << cell;
+    EXPECT_NE(read.status().message().find(cell), std::string_view::npos) << read.status();
+  }
+  EXPECT_FALSE(ReadMeasured(OneMetric("dram__bytes_read.sum", "byte", "-1"), "x.csv").ok());
+  const auto good = ReadMeasured(OneMetric("gpc__cycles_elapsed.max", "cycle", "1,234,567"), "x.csv");
+  ASSERT_TRUE(good.ok()) << good.status();
+  EXPECT_EQ(good->kernels[0].metrics.at(kCyclesMetric), 1'234'567);
+}
+
+// Wherever a file is cut: a fault, or a row less.
+TEST(Measured, ACutRowIsAFault) {
+  const std::string whole = OneMetric("gpc__cycles_elapsed.max", "cycle", "7854");
+  const size_t row = std::string(kRowsHead).size();
+  for (size_t end = row + 1; end + 2 < whole.size(); ++end) {
+    const auto cut = ReadMeasured(whole.substr(0, end), "x.csv");
+    if (whole[end - 1] == ',' && cut.ok()) {  // an empty value, as a whole row may have
+      EXPECT_TRUE(cut->kernels[0].metrics.empty());
+      continue;
+    }
+    ASSERT_FALSE(cut.ok()) << whole.substr(row, end - row);
+    EXPECT_NE(cut.status().message().find("x.csv:2"), std::string_view::npos) << cut.status();
+  }
+}
+
 TEST(Measured, CyclesAndDurationsNeedTheirUnits) {
   const auto cycles = ReadMeasured(OneMetric("gpc__cycles_elapsed.max", "furlong", "12"), "x.csv");
   ASSERT_FALSE(cycles.ok());
