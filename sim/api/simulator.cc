@@ -312,6 +312,9 @@ absl::Status CheckProfileSize(const TraceSource& trace, const std::vector<bool>&
                           .message = "the selected kernels have too many instructions to profile"});
 }
 
+// Seconds of emulation, and more than CTAs have.
+constexpr uint64_t kLongCtaInstructions = uint64_t{1} << 25;
+
 }  // namespace
 
 uint64_t WaitedCycles(const PcCounters& counters) {
@@ -327,6 +330,14 @@ absl::StatusOr<std::unique_ptr<Simulator>> Simulator::Create(SimulatorOptions op
                    SelectKernels(options.kernels, code.source->info().kernels.size()));
   if (!options.sass_files.empty()) {
     ASSIGN_OR_RETURN(code, AddMachineCode(std::move(code.source), options.sass_files, selected));
+  }
+  // A CTA that never ends would be executed for ever before its first cycle. Of one that takes longer than
+  // the run may, the cycles up to the limit are simulated: it is executed whole as long as that takes
+  // seconds.
+  if (options.emulation != nullptr && options.max_cycles != 0) {
+    const uint64_t sub_cores = options.config.gpu.sm.sub_cores;
+    const uint64_t issuable = std::min(options.max_cycles, ~uint64_t{0} / sub_cores) * sub_cores;
+    options.emulation->BoundCtas(std::max(issuable, kLongCtaInstructions));
   }
   const std::shared_ptr<TraceSource> trace = code.source;
   const TraceSetInfo& info = trace->info();

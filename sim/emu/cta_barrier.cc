@@ -1,27 +1,32 @@
 // Named barriers of a CTA. They count threads; a warp all of whose live lanes have arrived counts as a whole
 // one (PTX ISA, barrier: counts are in warps).
+#include "sim/base/bits.h"
 #include "sim/emu/machine.h"
 
 namespace sm89::emu {
 
+uint32_t ArrivedThreads(const Cta& cta, const NamedBarrier& b) {
+  uint32_t threads = 0;
+  for (const Warp& w : cta.warps) {
+    const LaneMask here = b.arrived[w.index];
+    // Without a count of its own the barrier waits for the live ones.
+    const bool whole = here != 0 && (w.live & ~here) == 0 && b.expected_threads != 0;
+    threads += whole ? kWarpSize : CountBits(b.expected_threads == 0 ? here & w.live : here);
+  }
+  return threads;
+}
+
+uint32_t ExpectedThreads(const Cta& cta, const NamedBarrier& b) {
+  if (b.expected_threads != 0) return b.expected_threads;
+  uint32_t threads = 0;
+  for (const Warp& w : cta.warps) threads += CountBits(w.live);
+  return threads;
+}
+
 namespace {
 
 bool Complete(const Machine& m, const NamedBarrier& b) {
-  const std::vector<Warp>& warps = m.cta->warps;
-  if (b.expected_threads == 0) {
-    for (const Warp& w : warps) {
-      if ((w.live & ~b.arrived[w.index]) != 0) return false;
-    }
-    return true;
-  }
-  uint32_t threads = 0;
-  for (const Warp& w : warps) {
-    const LaneMask here = b.arrived[w.index];
-    if (here == 0) continue;
-    const bool whole = (w.live & ~here) == 0;
-    threads += whole ? kWarpSize : static_cast<uint32_t>(__builtin_popcount(here));
-  }
-  return threads >= b.expected_threads;
+  return ArrivedThreads(*m.cta, b) >= ExpectedThreads(*m.cta, b);
 }
 
 void Free(Machine& m, uint32_t barrier) {

@@ -27,6 +27,8 @@ namespace sm89::emu {
 struct EmuOptions {
   // Warp instructions of the whole launch; more: RESOURCE_EXHAUSTED. 0 = no bound.
   uint64_t max_warp_instructions = 0;
+  // The same of one CTA, for what has a bound in cycles. 0 = no bound.
+  uint64_t max_cta_warp_instructions = 0;
   // Polled many times a CTA: true ends the run with CANCELLED. May be null.
   const std::atomic<bool>* cancel = nullptr;
   // Findings that are kept; the rest are only counted.

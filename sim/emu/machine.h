@@ -83,6 +83,7 @@ struct Cta {
   uint64_t index = 0;
   Dim3 id;
   uint32_t live_warps = 0;
+  uint64_t executed = 0;  // warp instructions
   std::vector<Warp> warps;
   std::vector<Row> rows;  // registers of all warps
   CheckedBytes shared;
@@ -153,6 +154,9 @@ struct BarArrival {
   bool reduce_all = false;  // kReduce: B2R's flag is AND, else OR
 };
 void ArriveAtBarrier(Exec& x, const BarArrival& arrival);
+// Threads that barrier `b` of a CTA counts as arrived, and those that it waits for.
+uint32_t ArrivedThreads(const Cta& cta, const NamedBarrier& b);
+uint32_t ExpectedThreads(const Cta& cta, const NamedBarrier& b);
 // Releases barriers that only lacked threads that have exited.
 void CheckBarriers(Machine& m);
 

@@ -22,14 +22,17 @@ Dim3 CtaId(const Dim3& grid, uint64_t index) {
           static_cast<uint32_t>(index / (uint64_t{grid.x} * grid.y))};
 }
 
-const char* Waiting(SplitState state) {
-  switch (state) {
+// "barrier 1 (32 of 64 threads)".
+std::string Waiting(const Cta& cta, const Split& split) {
+  switch (split.state) {
     case SplitState::kBsync:
       return "BSYNC";
     case SplitState::kWarpsync:
       return "WARPSYNC";
     case SplitState::kCtaBarrier:
-      return "barrier";
+      return absl::StrFormat("barrier %d (%d of %d threads)", split.barrier,
+                             ArrivedThreads(cta, cta.barriers[split.barrier]),
+                             ExpectedThreads(cta, cta.barriers[split.barrier]));
     case SplitState::kReady:
       break;
   }
@@ -51,6 +54,7 @@ void Runner::Start(uint64_t index, Cta* cta) {
   cta->index = index;
   cta->id = CtaId(m_.launch->grid, index);
   cta->live_warps = m_.num_warps;
+  cta->executed = 0;
   cta->rows.assign(size_t{rows} * m_.num_warps, Row{});
   cta->warps.resize(m_.num_warps);
   const bool check = m_.options->check_uninitialised;
@@ -140,6 +144,7 @@ void Runner::Turn(Warp* warp, uint32_t budget) {
     Execute<true>(warp, budget);
   }
   m_.executed += m_.turn_executed;
+  m_.cta->executed += m_.turn_executed;
   m_.turn_executed = 0;
 }
 
@@ -149,6 +154,14 @@ absl::Status Runner::CheckTurn() const {
     return absl::CancelledError("interrupted");
   }
   if (m_.sink != nullptr) RETURN_IF_ERROR(m_.sink->status());
+  const uint64_t of_cta = m_.options->max_cta_warp_instructions;
+  if (of_cta != 0 && m_.cta->executed > of_cta && m_.cta->live_warps != 0) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "CTA (%d,%d,%d) of kernel %s executed %d warp instructions and had not ended: more than an SM can "
+        "issue "
+        "in the cycles that the run may take",
+        m_.cta->id.x, m_.cta->id.y, m_.cta->id.z, m_.program->kernel().name, m_.cta->executed));
+  }
   const uint64_t limit = m_.options->max_warp_instructions;
   if (limit == 0 || m_.executed < limit || m_.cta->live_warps == 0) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(
@@ -183,7 +196,7 @@ absl::Status Runner::Deadlock(const std::vector<Cta*>& ctas) const {
         const uint32_t at = s.pc - 1;
         const Placed& placed = m_.program->PlaceOf(at);
         absl::StrAppendFormat(&where, "; CTA (%d,%d,%d) warp %d lanes 0x%08x wait at %s of %s+0x%04x",
-                              cta->id.x, cta->id.y, cta->id.z, w.index, s.mask, Waiting(s.state),
+                              cta->id.x, cta->id.y, cta->id.z, w.index, s.mask, Waiting(*cta, s),
                               placed.function->name, (at - placed.first) * 16);
       }
     }

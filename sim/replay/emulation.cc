@@ -47,6 +47,9 @@ class Producer : public CtaProducer {
 class EmulationImpl : public Emulation {
  public:
   absl::Status Prepare(const Program& program, const EmulationOptions& options);
+  void BoundCtas(uint64_t warp_instructions) override {
+    options_.emu.max_cta_warp_instructions = warp_instructions;
+  }
   std::shared_ptr<LiveSource> source() const override { return source_; }
   const LoadedProgram& program() const override { return loaded_; }
   const std::vector<LaunchOutcome>& outcomes() const override { return outcomes_; }

@@ -108,9 +108,11 @@ TEST(Barrier, DeadlockNamesWarpsAndPlaces) {
   b.NotZero(0, kWarp).Bra("other", {0, false}).BarSync(1).Exit().Label("other").BarSync(2).Exit();
   const absl::Status status = RunOn(b, 64, nullptr);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(status.message(),
-            "kernel k is deadlocked: no warp can run; CTA (0,0,0) warp 0 lanes 0xffffffff wait at barrier of "
-            "k+0x0070; CTA (0,0,0) warp 1 lanes 0xffffffff wait at barrier of k+0x0090");
+  EXPECT_EQ(
+      status.message(),
+      "kernel k is deadlocked: no warp can run; CTA (0,0,0) warp 0 lanes 0xffffffff wait at barrier 1 (32 of "
+      "64 threads) of k+0x0070; CTA (0,0,0) warp 1 lanes 0xffffffff wait at barrier 2 (32 of 64 threads) of "
+      "k+0x0090");
 }
 
 }  // namespace

@@ -224,6 +224,19 @@ TEST(ControlFlow, EndlessLoopMeetsTheLimit) {
       "kernel k executed 1000 warp instructions, the limit, and had not ended (CTA (0,0,0) was running)");
 }
 
+TEST(ControlFlow, EndlessCtaMeetsItsLimit) {
+  CodeBuilder b;
+  b.Label("for").Bra("for").Exit();
+  const absl::Status status = RunToError(b, MakeLaunch(1, 64, 64), {.max_cta_warp_instructions = 1000});
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message().find("CTA (0,0,0) of kernel k executed "), 0u) << status;
+  // A launch of several CTAs within it may go on.
+  CodeBuilder two;
+  Prologue(two);
+  Epilogue(two);
+  RunOk(two, MakeLaunch(64, 32, 64 * 32), {.max_cta_warp_instructions = 100});
+}
+
 TEST(ControlFlow, EndlessLoopCanBeCancelled) {
   CodeBuilder b;
   b.Label("loop").Bra("loop").Exit();
