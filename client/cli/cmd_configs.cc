@@ -181,7 +181,7 @@ absl::StatusOr<ExitCode> ShowTensorModes(Context& context, const ConfigOptions& 
                {"INTERVAL", right},
                {"LATENCY", right},
                {"TOP/S", right},
-               {"SOURCE OF THE RATE RELATIVE TO FP16 (ADA)", Table::Align::kLeft, 60}});
+               {"SOURCE OF THE RATE", Table::Align::kLeft, 60}});
   for (const v1::TensorMode& mode : answer.modes()) {
     const std::string source =
         mode.disabled_by().empty() ? mode.source() : absl::StrCat("OFF: ", mode.disabled_by(), " 0");

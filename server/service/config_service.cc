@@ -122,7 +122,7 @@ void ToMessage(const TensorMode& mode, const GpuConfig& gpu, v1::TensorMode* mes
   message->set_interval_cycles(timing.interval_cycles);
   message->set_latency_cycles(timing.latency_cycles);
   message->set_peak_tops(PeakTops(mode, gpu));
-  message->set_source(std::string(mode.source));
+  message->set_source(SourceOf(mode, gpu.exec));
   message->set_disabled_by(std::string(DisablingSetting(mode, gpu.exec)));
 }
 

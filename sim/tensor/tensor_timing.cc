@@ -57,6 +57,18 @@ double PeakTops(const TensorMode& mode, const GpuConfig& gpu) {
   return 2e-12 * MacsPerCycle(mode, gpu) * gpu.sm.num_sms * gpu.clocks.core_khz * 1e3;
 }
 
+std::string SourceOf(const TensorMode& mode, const ExecConfig& exec) {
+  static const ExecConfig ada;  // the defaults are the RTX 4090's
+  if (mode.unit == TensorUnit::kFp64) {
+    const bool same =
+        exec.fp64.interval_cycles == ada.fp64.interval_cycles && exec.fp64_shared == ada.fp64_shared;
+    return same ? std::string(mode.source) : "-trace_opcode_latency_initiation_dp; use: assumption";
+  }
+  const bool same = exec.tensor.interval_cycles == ada.tensor.interval_cycles &&
+                    exec.tensor_fp32_accumulate_factor == ada.tensor_fp32_accumulate_factor;
+  return same ? std::string(mode.source) : "-trace_opcode_latency_initiation_tensor; ratio: Ada's";
+}
+
 std::string_view DisablingSetting(const TensorMode& mode, const ExecConfig& exec) {
   if (mode.fp8() && !exec.tensor_fp8_enabled) return "-gpgpu_sm89_tc_fp8_enabled";
   if (mode.sparse && !exec.tensor_sparse_enabled) return "-gpgpu_sm89_tc_sparse_enabled";

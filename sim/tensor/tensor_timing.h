@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "sim/config/gpu_config.h"
@@ -27,6 +28,10 @@ double MacsPerCycle(const TensorMode& mode, const GpuConfig& gpu);
 
 // Peak of the whole GPU, 10^12 operations a second; two a multiply-add, dense-equivalent.
 double PeakTops(const TensorMode& mode, const GpuConfig& gpu);
+
+// Where the mode's figures come from in this configuration: the row's source where tensor cores (FP64 units)
+// are timed as the RTX 4090's, else which setting gives the scale, and that the ratio to it is Ada's.
+std::string SourceOf(const TensorMode& mode, const ExecConfig& exec);
 
 // The setting that switches the mode off in this configuration; empty when none does.
 std::string_view DisablingSetting(const TensorMode& mode, const ExecConfig& exec);

@@ -121,6 +121,23 @@ TEST_P(Documents, ShowWhatTheirExamplesPrint) {
     EXPECT_EQ(run.out + run.err, example.output) << example.args[0];
   }
 }
+TEST(Readme, ShowsTheTableThatItsCommandPrints) {
+  const std::string kernels = std::string(SM89_SOURCE_DIR) + "/tests/data/kernels";
+  const Outcome run = RunSim({"--suite", kernels + "/suite.json", "--cubin-dir", kernels});
+  ASSERT_EQ(run.code, kExitOk) << run.err;
+  std::ifstream in(std::string(SM89_SOURCE_DIR) + "/README.md");
+  int rows = 0;
+  bool table = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("   # kernel")) table = true;
+    if (line == "```") table = false;
+    if (!table) continue;
+    EXPECT_NE(run.out.find(line + "\n"), std::string::npos) << line << "\nis not in\n" << run.out;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 9) << "two lines of heading and seven kernels";
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Documents, ::testing::Values("configs/README.md", "configs/TENSOR_CORES.md"),
                          [](const auto& document) {
                            const std::string& path = document.param;
