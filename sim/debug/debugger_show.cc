@@ -226,8 +226,7 @@ std::string Debugger::DetailsText(const WarpView& view, const WarpId& id) {
   }
   absl::StrAppend(&text, "  lanes     ", view.has_next ? lanes(view.next.mask) : "-", ", all so far ",
                   lanes(view.resident_lanes), "\n");
-  absl::StrAppend(&text, "  state     ", Av(Name(view.state)), " since cycle ", view.since, ": ",
-                  WhyText(view, gpu().now()), "\n");
+  absl::StrAppend(&text, "  state     ", StateText(view), ": ", WhyText(view, gpu().now()), "\n");
   absl::StrAppend(&text, "  counters  ", CountersText(view), "\n");
   absl::StrAppend(&text, "  under way ", Counted(view.loads, "load"), ", ", Counted(view.stores, "store"),
                   ", ", Counted(view.events, "event"), "\n  queue     ", view.memory_queued, " of ",

@@ -44,6 +44,16 @@ std::string UntilText(const WarpView& view) { return absl::StrCat("until cycle "
 
 }  // namespace
 
+std::string StateText(const WarpView& view) {
+  const bool port_or_pipe = view.state == WarpState::kDispatch ||
+                            view.state == WarpState::kMathPipeThrottle ||
+                            view.state == WarpState::kMioThrottle || view.state == WarpState::kLgThrottle ||
+                            view.state == WarpState::kTexThrottle;
+  // A memory instruction that was refused waits for an event: its end is not known.
+  const bool ready = view.state == WarpState::kNotSelected || (port_or_pipe && view.until != kNever);
+  return absl::StrCat(Av(Name(view.state)), ready ? ", ready" : "", " since cycle ", view.since);
+}
+
 std::string WhyText(const WarpView& view, Cycle now) {
   const bool fixed = view.until != kNever && now < view.until;
   if (view.at_barrier && !fixed) {

@@ -8,6 +8,9 @@
 
 namespace sm89::debug {
 
+// "barrier since cycle 54"; "dispatch, ready since cycle 54" of a warp whose next instruction could issue but
+// for other warps, the issue port or its pipe: which of the three it is may change from cycle to cycle.
+std::string StateText(const WarpView& view);
 // What keeps the warp from issuing in cycle `now`: "until cycle 2131", "SB0 is 1 (long_scoreboard)",
 // "barrier 0 has 3 of 8 warps".
 std::string WhyText(const WarpView& view, Cycle now);
