@@ -12,6 +12,7 @@
 #include "client/cli/context.h"
 #include "client/cli/format.h"
 #include "client/cli/profile_view.h"
+#include "client/error.h"
 #include "client/macros.h"
 #include "client/result_reader.h"
 #include "client/watcher.h"
@@ -55,6 +56,18 @@ absl::StatusOr<std::string> ReadProfileFile(const std::string& path) {
     if (text.size() > kShownBytesMax) return TooLarge(path, "choose kernels with sm89-sim --kernels");
   }
   return text;
+}
+
+// A profile that the server gave must parse; a file is what the user says.
+absl::Status NotAProfile(const std::string& file, const absl::Status& why) {
+  if (file.empty()) {
+    return absl::Status(why.code(), absl::StrCat("the profile does not parse: ", std::string(why.message())));
+  }
+  v1::Fault fault;
+  fault.set_file(file);
+  fault.set_message(absl::StrCat("not a profile that sm89-sim --pc-json or 'sm89 profile --json' wrote: ",
+                                 std::string(why.message())));
+  return InputError("NOT_A_PROFILE", FormatFault(fault), {fault});
 }
 
 // Keeps a stored profile in memory as long as it is of a size to be shown.
@@ -151,9 +164,10 @@ absl::StatusOr<ExitCode> RunProfile(Context& context, const ProfileOptions& opti
   } else {
     CLIENT_ASSIGN_OR_RETURN(text, ReadProfileFile(options.from));
   }
-  CLIENT_ASSIGN_OR_RETURN(const Profile profile, ParseProfile(text));
+  const absl::StatusOr<Profile> profile = ParseProfile(text);
+  if (!profile.ok()) return NotAProfile(options.from, profile.status());
   CLIENT_ASSIGN_OR_RETURN(const ProfileViewOptions view, ViewOf(options));
-  CLIENT_RETURN_IF_ERROR(PrintProfile(profile, view, context.terminal()));
+  CLIENT_RETURN_IF_ERROR(PrintProfile(*profile, view, context.terminal()));
   return kExitOk;
 }
 

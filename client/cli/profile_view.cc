@@ -76,8 +76,7 @@ absl::Status CheckShape(const Profile& profile) {
   const size_t first_state = IndexOf(profile.columns, kFirstState);
   const size_t behind_states = IndexOf(profile.columns, kBehindStates);
   if (first_state >= behind_states || behind_states == columns) {
-    return absl::DataLossError(
-        absl::StrCat("the profile has no columns ", kFirstState, " to ", kBehindStates));
+    return absl::DataLossError(absl::StrCat("it has no columns ", kFirstState, " to ", kBehindStates));
   }
   bool good = true;
   for (const ProfileKernel& kernel : profile.kernels) {
@@ -86,7 +85,7 @@ absl::Status CheckShape(const Profile& profile) {
       for (const ProfileRow& row : *rows) good &= row.counts.size() == columns;
     }
   }
-  return good ? absl::OkStatus() : absl::DataLossError("the profile's rows do not have its columns");
+  return good ? absl::OkStatus() : absl::DataLossError("its rows do not have its columns");
 }
 
 // Named counters of a profile's rows.
@@ -273,15 +272,21 @@ absl::Status PrintKernel(const Columns& columns, const ProfileKernel& kernel,
 
 absl::StatusOr<Profile> ParseProfile(const std::string& json) {
   Profile profile;
+  std::string place = "the document";
   try {  // the JSON library reports by exceptions; they end here
     const Json root = Json::parse(json);
-    if (!root.is_object() || root.value("format", "") != kFormat) {
-      return absl::DataLossError(absl::StrCat("not a profile of the format ", kFormat));
+    if (!root.is_object() || TextOr(root.value("format", Json())) != kFormat) {
+      return absl::DataLossError(absl::StrCat("its format is not ", kFormat));
     }
     root.at("counter_columns").get_to(profile.columns);
-    for (const Json& kernel : root.at("kernels")) profile.kernels.push_back(KernelOf(kernel));
-  } catch (const Json::exception& error) {
-    return absl::DataLossError(absl::StrCat("the profile does not parse: ", error.what()));
+    for (const Json& kernel : root.at("kernels")) {
+      place = absl::StrCat("entry ", profile.kernels.size() + 1, " of 'kernels'");
+      profile.kernels.push_back(KernelOf(kernel));
+    }
+  } catch (const Json::parse_error& error) {
+    return absl::DataLossError(absl::StrCat("not JSON, or cut off, at byte ", error.byte));
+  } catch (const Json::exception&) {
+    return absl::DataLossError(absl::StrCat("a part of ", place, " is missing or of another kind"));
   }
   CLIENT_RETURN_IF_ERROR(CheckShape(profile));
   return profile;

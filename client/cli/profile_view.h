@@ -39,7 +39,7 @@ struct Profile {
   std::vector<ProfileKernel> kernels;
 };
 
-// DATA_LOSS when the text is no such profile.
+// DATA_LOSS when the text is no such profile: what is wrong with it, without the text's name.
 absl::StatusOr<Profile> ParseProfile(const std::string& json);
 
 struct ProfileViewOptions {

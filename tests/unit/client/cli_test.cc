@@ -677,7 +677,28 @@ TEST_F(CliTest, ProfileShowsAFile) {
   EXPECT_EQ(Run({"profile", "--from", home_.string()}), kExitInvalid);
   const std::string other = Write("other.json", "{}");
   EXPECT_NE(Run({"profile", "--from", other}), kExitOk);
-  EXPECT_THAT(err(), HasSubstr("not a profile of the format sm89-profile/1"));
+  EXPECT_THAT(err(), HasSubstr("its format is not sm89-profile/1"));
+}
+
+TEST_F(CliTest, AFileThatIsNoProfileIsBadInputAndNamed) {
+  const std::string whole =
+      R"({"format":"sm89-profile/1","counter_columns":["selected","requests"],"kernels":)";
+  for (const auto& [name, text, what] :
+       {std::tuple("cut.json", whole, absl::StrCat("cut off, at byte ", whole.size() + 1)),
+        std::tuple("ps.csv", std::string("kernel,pc\n1,2\n"), std::string("at byte 1")),
+        std::tuple("list.json", whole + "[{}]}", std::string("entry 1 of 'kernels' is missing")),
+        std::tuple("number.json", std::string(R"({"format":7})"), std::string("its format is not")),
+        std::tuple("bare.json",
+                   std::string(R"({"format":"sm89-profile/1","counter_columns":[],"kernels":[]})"),
+                   std::string("it has no columns selected to requests"))}) {
+    EXPECT_EQ(Run({"profile", "--from", Write(name, text)}), kExitInvalid) << name;
+    EXPECT_THAT(err(),
+                HasSubstr(absl::StrCat(
+                    "/", name, ": not a profile that sm89-sim --pc-json or 'sm89 profile --json' wrote: ")));
+    EXPECT_THAT(err(), HasSubstr(what));
+    EXPECT_THAT(err(), Not(HasSubstr("json.exception"))) << name;
+    EXPECT_THAT(err(), Not(HasSubstr("this is a bug"))) << name;
+  }
 }
 
 TEST_F(CliTest, ProfileNeedsAJobThatCountedOne) {
