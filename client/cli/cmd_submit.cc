@@ -3,6 +3,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <utility>
@@ -102,6 +103,14 @@ absl::StatusOr<v1::JobSpec> BaseSpec(const SpecOptions& options) {
   return spec;
 }
 
+// What the table calls a trace: the ID, or the last part of the path, which may end in '/'.
+std::string LabelFor(const std::string& given) {
+  std::string path = std::filesystem::path(given).lexically_normal().string();
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const std::string label = ShortName(path);
+  return label.empty() ? given : label;
+}
+
 // Names on the server for what the user gave, and back.
 class Inputs {
  public:
@@ -116,7 +125,7 @@ class Inputs {
     }
     for (const std::string& trace : options.traces) {
       CLIENT_ASSIGN_OR_RETURN(const std::string name, TraceNameFor(context, trace, options.upload));
-      labels_[name] = ShortName(trace);
+      labels_[name] = LabelFor(trace);
       sweep_.traces.push_back(name);
     }
     if (!options.program.any()) return absl::OkStatus();

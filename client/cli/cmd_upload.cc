@@ -125,6 +125,40 @@ absl::StatusOr<UploadOutcome> Send(Context& context, const LocalFile& file, cons
   return outcome;
 }
 
+std::string PlainFileName(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().filename().string();
+}
+
+absl::Status TooMuchCode(const std::string& path, uint64_t bytes) {
+  v1::Fault fault;
+  fault.set_file(path);
+  fault.set_field("--sass");
+  fault.set_value(absl::StrCat(bytes, " bytes"));
+  fault.set_expected(absl::StrCat("at most ", kMachineCodeBytesMax, " bytes"));
+  fault.set_message("the file is too large for machine code");
+  return InputError("MACHINE_CODE_TOO_LARGE", absl::StrCat("cannot upload ", path), {fault});
+}
+
+// The name on the server of what --sass gave and is no file here.
+absl::StatusOr<std::string> StoredCode(Context& context, const std::string& text) {
+  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
+  CLIENT_ASSIGN_OR_RETURN(const std::string name, FullName("traces", text));
+  v1::GetTraceRequest request;
+  request.set_name(name);
+  const absl::Status known = client->GetTrace(request).status();
+  if (known.ok()) return name;
+  // What cannot be an ID at all is refused as such.
+  if (!absl::IsNotFound(known) && !absl::IsInvalidArgument(known)) return known;
+  v1::ErrorDetail detail;
+  detail.set_reason("TRACE_NOT_FOUND");
+  detail.set_domain("sm89");
+  const std::string file = text == name ? "" : "neither a file of that name here nor ";
+  return WithDetail(
+      absl::NotFoundError(absl::StrCat("--sass ", text, ": there is ", file, file.empty() ? "no" : "an",
+                                       " upload ", name, " on the server")),
+      detail);
+}
+
 struct UploadOptions {
   std::string path;
   std::string sass;
@@ -196,8 +230,9 @@ absl::StatusOr<UploadOutcome> UploadSass(Context& context, const std::string& pa
     return absl::InvalidArgumentError(
         absl::StrCat("--sass ", path, ": it is a folder; name the files in it"));
   }
-  const std::string file_name = std::filesystem::path(path).lexically_normal().filename().string();
-  CLIENT_ASSIGN_OR_RETURN(const LocalFile file, LocalFile::Open(path, name.empty() ? file_name : name));
+  CLIENT_ASSIGN_OR_RETURN(const LocalFile file,
+                          LocalFile::Open(path, name.empty() ? PlainFileName(path) : name));
+  if (file.size_bytes() > kMachineCodeBytesMax) return TooMuchCode(path, file.size_bytes());
   v1::IngestOptions options;
   options.set_machine_code(true);
   ProgressLine line(context.terminal(), context.flags.quiet);
@@ -207,7 +242,7 @@ absl::StatusOr<UploadOutcome> UploadSass(Context& context, const std::string& pa
 absl::Status AddSass(Context& context, const std::vector<std::string>& given, v1::JobSpec* spec) {
   for (const std::string& text : given) {
     if (!IsLocalPath(text)) {
-      CLIENT_ASSIGN_OR_RETURN(*spec->add_sass(), FullName("traces", text));
+      CLIENT_ASSIGN_OR_RETURN(*spec->add_sass(), StoredCode(context, text));
       continue;
     }
     CLIENT_ASSIGN_OR_RETURN(const UploadOutcome sent, UploadSass(context, text, ""));

@@ -1,6 +1,7 @@
 // Bringing a trace or a program to the server: shared by `upload`, `submit` and `analyze`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct UploadFlags {
   bool allow_partial = false;
   bool unknown_as_nop = false;
 };
+
+// The server's bound of one file of machine code.
+inline constexpr uint64_t kMachineCodeBytesMax = uint64_t{1} << 30;
 
 // Sends machine code that jobs name beside a trace: a cubin, a fat binary, a program that holds them, or a
 // listing.

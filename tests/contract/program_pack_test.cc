@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "client/cli/upload_job.h"
+#include "sim/api/machine_code.h"
 #include "sim/replay/program.h"
 #include "tests/support/temp_dir.h"
 
@@ -14,6 +16,8 @@ namespace sm89 {
 namespace {
 
 using ::testing::HasSubstr;
+
+static_assert(client::kMachineCodeBytesMax == kMaxMachineCodeBytes);
 
 class ProgramPackTest : public ::testing::Test {
  protected:

@@ -154,6 +154,9 @@ TEST_F(MachineCodeServiceTest, WhatAJobNamesAndIsNotThereIsToldByKind) {
   EXPECT_EQ(reason({"--trace", trace, "--config", "absent"}), "CONFIG_NOT_FOUND");
   EXPECT_EQ(reason({"--trace", "traces/absent"}), "TRACE_NOT_FOUND");
   EXPECT_EQ(reason({"--trace", trace, "--sass", "traces/absent"}), "TRACE_NOT_FOUND");
+  EXPECT_EQ(reason({"--trace", trace, "--sass", "mistyped.cubin"}), "TRACE_NOT_FOUND");
+  EXPECT_THAT(Submit({"--trace", trace, "--sass", "mistyped.cubin"}).out,
+              HasSubstr("--sass mistyped.cubin: there is neither a file of that name here nor"));
 }
 
 TEST_F(MachineCodeServiceTest, CodeOfOtherKernelsFailsTheJobAndIsSaidOnce) {

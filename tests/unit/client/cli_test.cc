@@ -10,6 +10,7 @@
 
 #include "client/checksum.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/upload_job.h"
 #include "client/error.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/client/fake_server.h"
@@ -557,6 +558,9 @@ TEST_F(CliTest, NoColoursUnlessATerminalOrForced) {
 
 TEST_F(CliTest, SassIsUploadedAsMachineCodeAndNamed) {
   const std::string listing = Write("k.sass", "code");
+  v1::Trace& stored = server_.state().traces["traces/c"];
+  stored.set_name("traces/c");
+  stored.set_state(v1::Trace::READY);
   EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", listing, "--sass", "traces/c", "--profile"}),
             kExitOk)
       << err();
@@ -571,6 +575,37 @@ TEST_F(CliTest, SassIsUploadedAsMachineCodeAndNamed) {
   EXPECT_TRUE(job.profile());
   EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", home_.string()}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("it is a folder"));
+}
+
+TEST_F(CliTest, SassThatIsNoFileAndNoUploadIsSaidToBeNeither) {
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", "nofile.cubin"}), kExitNotFound);
+  EXPECT_THAT(err(), HasSubstr("--sass nofile.cubin: there is neither a file of that name here nor an upload "
+                               "traces/nofile.cubin on the server"));
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", "traces/n"}), kExitNotFound);
+  EXPECT_THAT(err(), HasSubstr("--sass traces/n: there is no upload traces/n on the server"));
+  EXPECT_TRUE(server_.state().submits.empty());
+}
+
+TEST_F(CliTest, TooMuchMachineCodeIsNotSent) {
+  const std::string path = Write("huge.cubin", "code");
+  fs::resize_file(path, kMachineCodeBytesMax + 1);
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", path}), kExitInvalid);
+  EXPECT_THAT(err(), HasSubstr("huge.cubin: the file is too large for machine code"));
+  EXPECT_THAT(err(), HasSubstr("'1073741825 bytes', expected at most 1073741824 bytes"));
+  EXPECT_EQ(Run({"upload", "--sass", path}), kExitInvalid);
+  EXPECT_TRUE(server_.state().begins.empty());
+}
+
+TEST_F(CliTest, AFolderWithASlashBehindHasTheNameOfOneWithout) {
+  server_.state().result_parts.emplace_back().set_total_cycles(50);
+  Write("tr/kernelslist.g", "k.traceg\n");
+  Write("tr/k.traceg", "x");
+  for (const char* end : {"", "/", "//", "/."}) {
+    const std::string folder = (home_ / "tr").string() + end;
+    EXPECT_EQ(Run({"submit", "--trace", folder, "--config", "X", "--config", "Y", "--wait"}), kExitOk)
+        << err();
+    EXPECT_THAT(out(), ::testing::ContainsRegex("\n *tr ")) << end << out();
+  }
 }
 
 TEST_F(CliTest, MachineCodeIsShownWithoutWhatNobodyCounted) {
