@@ -240,14 +240,19 @@ absl::StatusOr<UploadOutcome> UploadSass(Context& context, const std::string& pa
 }
 
 absl::Status AddSass(Context& context, const std::vector<std::string>& given, v1::JobSpec* spec) {
+  bool files = false;
   for (const std::string& text : given) {
     if (!IsLocalPath(text)) {
       CLIENT_ASSIGN_OR_RETURN(*spec->add_sass(), StoredCode(context, text));
+      spec->add_sass_names("");
       continue;
     }
     CLIENT_ASSIGN_OR_RETURN(const UploadOutcome sent, UploadSass(context, text, ""));
     spec->add_sass(sent.trace.name());
+    spec->add_sass_names(PlainFileName(text));
+    files = true;
   }
+  if (!files) spec->clear_sass_names();
   return absl::OkStatus();
 }
 

@@ -28,7 +28,10 @@ inline constexpr uint64_t kMachineCodeBytesMax = uint64_t{1} << 30;
 // Sends machine code that jobs name beside a trace: a cubin, a fat binary, a program that holds them, or a
 // listing.
 absl::StatusOr<UploadOutcome> UploadSass(Context& context, const std::string& path, const std::string& name);
-// Adds what --sass gave to a job: names on the server, and files, which are uploaded first.
+// Adds what --sass gave to a job: names on the server, and files, which are uploaded first. Messages and the
+// report call a file as it is called here, whoever uploaded the same bytes under another name.
+// INVALID_ARGUMENT when a file has more than kMachineCodeBytesMax; NOT_FOUND names what is no file and no
+// upload.
 absl::Status AddSass(Context& context, const std::vector<std::string>& given, v1::JobSpec* spec);
 
 // Machine code and what to launch of it.

@@ -73,12 +73,25 @@ void CheckLabels(const JobSpec& spec, Faults* faults) {
   }
 }
 
+void CheckSassNames(const JobSpec& spec, Faults* faults) {
+  if (!spec.sass_names.empty() && spec.sass_names.size() != spec.sass.size()) {
+    faults->Add("sass_names", absl::StrCat(spec.sass_names.size()),
+                absl::StrCat("none or ", spec.sass.size()), "not one name for each file of machine code");
+  }
+  for (const std::string& name : spec.sass_names) {
+    if (name.empty() || (IsSafeFileName(name) && IsShownText(name))) continue;
+    faults->Add("sass_names", "", "plain file names of at most 200 bytes of text", "not a file name");
+    return;
+  }
+}
+
 void CheckTexts(const JobSpec& spec, Faults* faults) {
   if (spec.trace.empty()) faults->Add("trace", "", "traces/ID", "a job needs a trace");
   if (spec.sass.size() > kSassMax) {
     faults->Add("sass", absl::StrCat(spec.sass.size()), absl::StrCat("at most ", kSassMax),
                 "too many files of machine code");
   }
+  CheckSassNames(spec, faults);
   if (spec.display_name.size() > kDisplayNameBytesMax || !IsShownText(spec.display_name)) {
     faults->Add("display_name", "", absl::StrCat("at most ", kDisplayNameBytesMax, " bytes of text"),
                 "not a display name");

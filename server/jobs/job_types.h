@@ -53,6 +53,7 @@ struct JobSpec {
   std::vector<std::string> sass;  // ids of machine code for the trace's kernels, without "traces/"
   bool profile = false;           // counts by instruction become part of the result
   SerTraceFormat ser_trace = SerTraceFormat::kNone;  // decisions of the reordering stage become an artifact
+  std::vector<std::string> sass_names;  // none, or one for each of `sass`; "" = the upload's display name
 };
 
 // Machine code that a job names beside its trace.

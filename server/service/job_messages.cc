@@ -80,6 +80,7 @@ v1::JobSpec MessageOf(const JobSpec& spec) {
   message.set_display_name(spec.display_name);
   message.set_keep_trace(spec.keep_trace);
   for (const std::string& code : spec.sass) message.add_sass(absl::StrCat("traces/", code));
+  for (const std::string& name : spec.sass_names) message.add_sass_names(name);
   message.set_profile(spec.profile);
   message.set_ser_trace(MessageOf(spec.ser_trace));
   return message;
@@ -222,6 +223,7 @@ absl::StatusOr<JobSpec> SpecFromMessage(const v1::JobSpec& message) {
   for (const std::string& code : message.sass()) {
     ASSIGN_OR_RETURN(spec.sass.emplace_back(), IdFromName("traces", code, "sass"));
   }
+  spec.sass_names.assign(message.sass_names().begin(), message.sass_names().end());
   spec.profile = message.profile();
   ASSIGN_OR_RETURN(spec.ser_trace, FormatFromMessage(message.ser_trace()));
   return spec;

@@ -92,7 +92,9 @@ absl::StatusOr<ResolvedInputs> StoredInputs::Resolve(const JobSpec& spec) {
   if (spec.keep_trace && !IsProgram(trace.content)) return NothingToKeep(trace);
   std::vector<CodeInput> sass;
   for (size_t i = 0; i < spec.sass.size(); ++i) {
-    ASSIGN_OR_RETURN(sass.emplace_back(), ResolveCode(spec.sass[i], SassField(i)));
+    ASSIGN_OR_RETURN(CodeInput code, ResolveCode(spec.sass[i], SassField(i)));
+    if (i < spec.sass_names.size() && !spec.sass_names[i].empty()) code.display_name = spec.sass_names[i];
+    sass.push_back(std::move(code));
   }
   absl::StatusOr<NamedConfig> found = configs_.Resolve(spec.config, spec.overrides);
   if (absl::IsNotFound(found.status())) return WithSubject(found.status(), "CONFIG");

@@ -70,6 +70,22 @@ TEST_F(StoredInputsTest, CodeIsWhatWasUploadedAsCode) {
   EXPECT_EQ(FaultsOf(status).at(0).field, "sass[1]");
 }
 
+TEST_F(StoredInputsTest, CodeIsCalledAsTheSubmissionCallsIt) {
+  spec_.sass_names = {"my.cubin", ""};
+  const auto resolved = inputs_->Resolve(spec_);
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->inputs.sass.at(0).display_name, "my.cubin");
+  EXPECT_EQ(resolved->inputs.sass.at(1).display_name, "code 1");
+}
+
+TEST_F(StoredInputsTest, OnlyWhatIsExecutedHasABoundOfInstructions) {
+  spec_.max_instructions = 5000;
+  const absl::Status status = inputs_->Resolve(spec_).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_EQ(FaultsOf(status).at(0).field, "limits.max_instructions");
+  EXPECT_EQ(FaultsOf(status).at(0).value, "5000");
+}
+
 TEST_F(StoredInputsTest, WhatIsNotThereIsNamedByItsField) {
   JobSpec spec = spec_;
   spec.sass[1] = "absent";

@@ -1,6 +1,8 @@
 // Machine code beside a trace, and profiles by instruction, through the programs that users have.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "nlohmann/json.hpp"
 #include "tests/integration/service_test.h"
 
@@ -87,6 +89,36 @@ TEST_F(MachineCodeServiceTest, AJobWithSassGivesTheBytesOfTheStandAloneProgram) 
   const ProgramResult without = Submit({"--trace", job["spec"]["trace"]});
   ASSERT_EQ(without.exit_code, 0) << without.err;
   EXPECT_EQ(Parse(without.out)["jobs"][0]["result_from_cache"], false);
+}
+
+TEST_F(MachineCodeServiceTest, CodeIsCalledAsInThisSubmissionWhoeverUploadedItBefore) {
+  const std::string trace = TextTrace();
+  const std::string cubin = Kernel("vector_add.sm_89.cubin");
+  const ProgramResult first = Submit({"--trace", trace, "--sass", cubin});
+  ASSERT_EQ(first.exit_code, 0) << first.out << first.err;
+  const std::string mine = daemon_.File("my.cubin");
+  std::filesystem::copy_file(cubin, mine);
+  const std::string alone = daemon_.File("alone.json");
+  const ProgramResult sim = Run({"sm89-sim", "--trace", trace, "--sass", mine, "--json", alone});
+  ASSERT_EQ(sim.exit_code, 0) << sim.err;
+  const ProgramResult second = Submit({"--trace", trace, "--sass", mine});
+  ASSERT_EQ(second.exit_code, 0) << second.out << second.err;
+  const Json job = Parse(second.out)["jobs"][0];
+  EXPECT_EQ(job["result_from_cache"], false) << "a report with another name in it";
+  EXPECT_EQ(job["spec"]["sass"], Parse(first.out)["jobs"][0]["spec"]["sass"]) << "sent only once";
+  EXPECT_EQ(Fetched({"result", job["name"]}, "--json"), ReadFileText(alone));
+  EXPECT_EQ(Parse(Submit({"--trace", trace, "--sass", mine}).out)["jobs"][0]["result_from_cache"], true);
+  // An error about it, too.
+  const std::string listing =
+      "\tcode for sm_89\n\t\tFunction : vector_add\n"
+      "        /*0000*/  NOP ;  /* 0x0000000000007918 */\n"
+      "                         /* 0x000fc00000000000 */\n";
+  for (const char* name : {"earlier.sass", "later.sass"}) {
+    std::ofstream(daemon_.File(name)) << listing;
+    const ProgramResult run = Submit({"--trace", trace, "--sass", daemon_.File(name)});
+    EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+    EXPECT_THAT(Parse(run.out)["jobs"][0]["error_message"].get<std::string>(), HasSubstr(name));
+  }
 }
 
 TEST_F(MachineCodeServiceTest, CodeOfAnotherBuildFailsTheJobWithKernelPcAndBothTexts) {

@@ -572,7 +572,11 @@ TEST_F(CliTest, SassIsUploadedAsMachineCodeAndNamed) {
   ASSERT_EQ(job.sass_size(), 2);
   EXPECT_THAT(job.sass(0), ::testing::StartsWith("traces/"));
   EXPECT_EQ(job.sass(1), "traces/c");
+  // A file keeps the name that it has here; of an upload the server knows it.
+  EXPECT_THAT(job.sass_names(), ::testing::ElementsAre("k.sass", ""));
   EXPECT_TRUE(job.profile());
+  EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", "c"}), kExitOk) << err();
+  EXPECT_EQ(server_.state().submits.back().job().sass_names_size(), 0);
   EXPECT_EQ(Run({"submit", "--trace", "traces/t", "--sass", home_.string()}), kExitInvalid);
   EXPECT_THAT(err(), HasSubstr("it is a folder"));
 }

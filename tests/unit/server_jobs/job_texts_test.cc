@@ -107,6 +107,9 @@ TEST(JobJson, SpecsAndErrorsComeBack) {
   spec.sass = {"code1", "code2"};
   spec.profile = true;
   EXPECT_EQ(SpecFromJson(SpecToJson(spec))->sass, spec.sass);
+  EXPECT_EQ(SpecToJson(spec).find("sass_names"), std::string::npos);
+  spec.sass_names = {"", "k.cubin"};
+  EXPECT_EQ(SpecFromJson(SpecToJson(spec))->sass_names, spec.sass_names);
   EXPECT_TRUE(SpecFromJson(SpecToJson(spec))->profile);
   EXPECT_EQ(CodeInputsToJson({}), "");
   const auto code = CodeInputsFromJson(CodeInputsToJson({{"d", "b", "k.cubin"}}));
@@ -148,6 +151,22 @@ TEST(JobLimits, SoManyFilesOfMachineCodeAndNoMore) {
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_EQ(FaultsOf(status).at(0).field, "sass");
   EXPECT_EQ(FaultsOf(status).at(0).expected, "at most 16");
+}
+
+TEST(JobLimits, MachineCodeHasAPlainNameOrTheUploadsOwn) {
+  JobSpec spec;
+  spec.trace = "t";
+  spec.sass = {"a", "b"};
+  spec.sass_names = {"my.cubin", ""};
+  EXPECT_TRUE(CheckAndCompleteSpec({}, &spec).ok());
+  const std::string long_name(201, 'x');
+  for (const auto& names : std::vector<std::vector<std::string>>{
+           {"my.cubin"}, {"a", "b", "c"}, {"a/b", ""}, {"", "a\nb"}, {"\x1b[31m", ""}, {long_name, ""}}) {
+    spec.sass_names = names;
+    const absl::Status status = CheckAndCompleteSpec({}, &spec);
+    ASSERT_TRUE(absl::IsInvalidArgument(status)) << names.front();
+    EXPECT_EQ(FaultsOf(status).at(0).field, "sass_names");
+  }
 }
 
 TEST(CutText, KeepsWholeCharacters) {
