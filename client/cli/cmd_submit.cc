@@ -49,6 +49,7 @@ struct SpecOptions {
   std::vector<std::string> sets;
   std::string kernels;
   uint64_t max_cycles = 0;
+  uint64_t max_instructions = 0;
   uint32_t threads = 0;
   std::vector<std::string> labels;
   int32_t priority = 0;
@@ -81,6 +82,7 @@ absl::StatusOr<v1::JobSpec> BaseSpec(const SpecOptions& options) {
   for (const v1::Override& one : overrides) *spec.add_overrides() = one;
   spec.set_kernels(options.kernels);
   spec.set_max_cycles(options.max_cycles);
+  if (options.max_instructions != 0) spec.mutable_limits()->set_max_instructions(options.max_instructions);
   spec.set_threads(options.threads);
   spec.set_priority(options.priority);
   spec.set_display_name(options.name);
@@ -302,6 +304,13 @@ void AddSpecOptions(CLI::App& command, SpecOptions& spec) {
       ->allow_extra_args(false);
   command.add_option("--kernels", spec.kernels, "Only these kernels of the trace, e.g. 1,3-5");
   command.add_option("--max-cycles", spec.max_cycles, "End after so many simulated cycles (exit code 5)");
+  command
+      .add_option("--max-instructions", spec.max_instructions,
+                  "Of a program: warp instructions that a launch may execute; one that has not ended by then "
+                  "fails the job")
+      // The parser takes -1 for the largest number.
+      ->check(CLI::Range(uint64_t{1}, ~uint64_t{0} >> 1))
+      ->type_name("N");
   command.add_option("--threads", spec.threads, "Simulator threads; any number gives the same result");
   command.add_option("--label", spec.labels, "KEY=VALUE to find the job by; may be repeated")
       ->allow_extra_args(false);

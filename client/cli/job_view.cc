@@ -177,6 +177,8 @@ void PrintJob(Context& context, const v1::Job& job) {
        {"config", ConfigText(spec)},
        {"kernels", spec.kernels()},
        {"cycles at most", spec.max_cycles() > 0 ? absl::StrCat(spec.max_cycles()) : ""},
+       {"instructions at most",
+        spec.limits().max_instructions() > 0 ? absl::StrCat(spec.limits().max_instructions()) : ""},
        {"threads", spec.threads() > 0 ? absl::StrCat(spec.threads()) : ""},
        {"machine code", absl::StrJoin(spec.sass(), " ")},
        {"kept too", KeptText(spec)},

@@ -65,6 +65,7 @@ std::string SpecToJson(const JobSpec& spec) {
   if (!spec.sass.empty()) json["sass"] = spec.sass;
   if (spec.profile) json["profile"] = true;
   if (spec.ser_trace != SerTraceFormat::kNone) json["ser_trace"] = NameOf(spec.ser_trace);
+  if (spec.max_instructions != 0) json["max_instructions"] = spec.max_instructions;
   if (!spec.sass_names.empty()) json["sass_names"] = spec.sass_names;
   return Dump(json);
 }
@@ -91,6 +92,7 @@ absl::StatusOr<JobSpec> SpecFromJson(const std::string& json) {
     const auto format = SerTraceFormatOf(j.value("ser_trace", std::string()));
     if (!format.has_value()) return Damaged("job", "ser_trace");
     spec.ser_trace = *format;
+    spec.max_instructions = j.value("max_instructions", uint64_t{0});
     spec.sass_names = j.value("sass_names", std::vector<std::string>{});
     return spec;
   } catch (const Json::exception& e) {

@@ -156,6 +156,8 @@ std::string JobManager::CacheKeyOf(const Job& job) const {
   if (job.spec.profile) parts.emplace_back("profile");
   if (job.spec.ser_trace != SerTraceFormat::kNone) parts.push_back("ser trace " + NameOf(job.spec.ser_trace));
   if (job.spec.keep_trace) parts.emplace_back("trace kept");  // a result without it answers less
+  if (job.spec.max_instructions != 0)
+    parts.push_back(absl::StrCat("instructions ", job.spec.max_instructions));
   return Sha256Hex(absl::StrJoin(parts, "\n"));
 }
 

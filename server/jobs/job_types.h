@@ -53,6 +53,7 @@ struct JobSpec {
   std::vector<std::string> sass;  // ids of machine code for the trace's kernels, without "traces/"
   bool profile = false;           // counts by instruction become part of the result
   SerTraceFormat ser_trace = SerTraceFormat::kNone;  // decisions of the reordering stage become an artifact
+  uint64_t max_instructions = 0;        // of a program: warp instructions that a launch may execute; 0 = any
   std::vector<std::string> sass_names;  // none, or one for each of `sass`; "" = the upload's display name
 };
 

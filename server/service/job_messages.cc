@@ -74,6 +74,7 @@ v1::JobSpec MessageOf(const JobSpec& spec) {
   message.set_threads(spec.threads);
   message.mutable_limits()->set_memory_bytes(spec.memory_bytes);
   message.mutable_limits()->set_wall_seconds(spec.wall_seconds);
+  message.mutable_limits()->set_max_instructions(spec.max_instructions);
   for (const auto& [key, value] : spec.labels) (*message.mutable_labels())[key] = value;
   message.set_priority(spec.priority);
   message.set_no_result_cache(spec.no_result_cache);
@@ -215,6 +216,7 @@ absl::StatusOr<JobSpec> SpecFromMessage(const v1::JobSpec& message) {
   spec.threads = message.threads();
   spec.memory_bytes = message.limits().memory_bytes();
   spec.wall_seconds = message.limits().wall_seconds();
+  spec.max_instructions = message.limits().max_instructions();
   spec.labels.insert(message.labels().begin(), message.labels().end());
   spec.priority = message.priority();
   spec.no_result_cache = message.no_result_cache();
@@ -355,6 +357,7 @@ v1::Assignment MessageOf(const Assignment& assignment) {
   message.set_wall_seconds(assignment.spec.wall_seconds);
   message.set_progress_interval_ms(assignment.progress_interval_ms);
   message.set_keep_trace(assignment.spec.keep_trace);
+  message.set_max_instructions(assignment.spec.max_instructions);
   message.set_ser_trace(MessageOf(assignment.spec.ser_trace));
   message.set_scratch_dir(assignment.scratch_dir);
   message.set_artifact_bytes_max(assignment.artifact_bytes_max);

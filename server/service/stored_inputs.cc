@@ -46,6 +46,15 @@ absl::Status NothingToKeep(const TraceRecord& trace) {
   return InputError(absl::StatusCode::kInvalidArgument, fault);
 }
 
+absl::Status NothingExecutes(const JobSpec& spec) {
+  Fault fault;
+  fault.field = "limits.max_instructions";
+  fault.value = absl::StrCat(spec.max_instructions);
+  fault.expected = "a program";
+  fault.message = absl::StrCat("traces/", spec.trace, " is a trace: only what is executed is bounded");
+  return InputError(absl::StatusCode::kInvalidArgument, fault);
+}
+
 absl::Status NothingDecides() {
   Fault fault;
   fault.field = "ser_trace";
@@ -90,6 +99,7 @@ absl::StatusOr<ResolvedInputs> StoredInputs::Resolve(const JobSpec& spec) {
     return WrongKind("sass", trace, "a trace", "a program: what is executed has its machine code");
   }
   if (spec.keep_trace && !IsProgram(trace.content)) return NothingToKeep(trace);
+  if (spec.max_instructions != 0 && !IsProgram(trace.content)) return NothingExecutes(spec);
   std::vector<CodeInput> sass;
   for (size_t i = 0; i < spec.sass.size(); ++i) {
     ASSIGN_OR_RETURN(CodeInput code, ResolveCode(spec.sass[i], SassField(i)));

@@ -84,6 +84,7 @@ absl::StatusOr<Prepared> Prepare(const v1::Assignment& assignment, const std::at
   options.max_cycles = assignment.max_cycles();
   options.threads = assignment.threads();
   options.emulation_options.cancel = &stop;
+  options.emulation_options.emu.max_warp_instructions = assignment.max_instructions();
   for (const v1::MachineCode& code : assignment.sass()) {
     options.sass_files.push_back({code.path(), code.display_name()});
   }

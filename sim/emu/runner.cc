@@ -164,9 +164,10 @@ absl::Status Runner::CheckTurn() const {
   }
   const uint64_t limit = m_.options->max_warp_instructions;
   if (limit == 0 || m_.executed < limit || m_.cta->live_warps == 0) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrFormat(
-      "kernel %s executed %d warp instructions, the limit, and had not ended (CTA (%d,%d,%d) was running)",
-      m_.program->kernel().name, m_.executed, m_.cta->id.x, m_.cta->id.y, m_.cta->id.z));
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("kernel %s executed %d warp instructions, the limit (max_instructions), and had not "
+                      "ended (CTA (%d,%d,%d) was running)",
+                      m_.program->kernel().name, m_.executed, m_.cta->id.x, m_.cta->id.y, m_.cta->id.z));
 }
 
 absl::StatusOr<bool> Runner::Round(Cta* cta) {

@@ -166,6 +166,33 @@ TEST_F(ProgramTest, AFileThatIsNoCubinIsRefused) {
   EXPECT_THAT(refused.err, HasSubstr("vector_add.cu"));
 }
 
+TEST_F(ProgramTest, AProgramThatSpinsEndsAtItsBoundOfInstructions) {
+  const std::string folder = std::string(SM89_SOURCE_DIR) + "/tests/data/spin/";
+  const std::vector<std::string> spin = {
+      "--cubin", folder + "spin.sm_89.cubin", "--launch", folder + "spin.json", "--max-instructions", "5000"};
+  for (const auto& more : std::vector<std::vector<std::string>>{{}, {"--keep-trace"}}) {
+    const ProgramResult run = Submit(With(spin, more));
+    EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+    const Json job = Parse(run.out)["jobs"][0];
+    EXPECT_EQ(job["error_code"], "RESOURCE_EXHAUSTED");
+    EXPECT_THAT(job["error_message"].get<std::string>(),
+                HasSubstr("kernel spin executed 5000 warp instructions, the limit (max_instructions)"));
+    EXPECT_EQ(job["attempt"], 1) << "not tried again";
+    EXPECT_THAT(daemon_.Cli({"show", job["name"]}).out, HasSubstr("instructions at most  5000"));
+  }
+  // The worker is free again, a bound that is far away changes nothing, and a trace has none.
+  const ProgramResult bounded = Submit(With(ExampleOptions(), {"--max-instructions", "1000000000"}));
+  EXPECT_EQ(bounded.exit_code, 0) << bounded.out << bounded.err;
+  const std::string with = StoredReport(Parse(bounded.out)["jobs"][0]["name"]);
+  const ProgramResult free = Submit(ExampleOptions());
+  EXPECT_EQ(Parse(free.out)["jobs"][0]["result_from_cache"], false);
+  EXPECT_EQ(with, StoredReport(Parse(free.out)["jobs"][0]["name"]));
+  const ProgramResult trace =
+      daemon_.Cli({"submit", "--trace", MakeTrace(daemon_, "mine", 1), "--max-instructions", "9"});
+  EXPECT_EQ(trace.exit_code, 2) << trace.out;
+  EXPECT_THAT(trace.err, HasSubstr("only what is executed is bounded"));
+}
+
 TEST_F(ProgramTest, ALimitGivesAnIncompleteResult) {
   const ProgramResult run = Submit(With(ExampleOptions(), {"--max-cycles", "3000"}));
   EXPECT_EQ(run.exit_code, 5) << run.out << run.err;

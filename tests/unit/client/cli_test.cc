@@ -232,6 +232,15 @@ TEST_F(CliTest, SubmitSendsTheWholeSpecification) {
   EXPECT_TRUE(spec.no_result_cache());
 }
 
+TEST_F(CliTest, SubmitBoundsTheInstructionsOfALaunch) {
+  EXPECT_EQ(Run({"submit", "--trace", "p", "--max-instructions", "5000"}), kExitOk) << err();
+  EXPECT_EQ(server_.state().submits.back().job().limits().max_instructions(), 5000u);
+  for (const char* bad : {"0", "-1", "1.5", "x"}) {
+    EXPECT_EQ(Run({"submit", "--trace", "p", "--max-instructions", bad}), kExitInvalid) << bad;
+  }
+  EXPECT_EQ(server_.state().submits.size(), 1u);
+}
+
 TEST_F(CliTest, SubmitUploadsPathsAndStoresConfigFiles) {
   const std::string trace = Write("a.tar.xz", "trace");
   const std::string config = Write("mine.config", "-l2_slices 24\n");
@@ -513,7 +522,7 @@ TEST_F(CliTest, CompletesCommandsOptionsAndServerNames) {
   Run({"__complete", "--", "sub"});
   EXPECT_EQ(out(), "submit\n");
   Run({"__complete", "--", "submit", "--max"});
-  EXPECT_EQ(out(), "--max-cycles\n");
+  EXPECT_EQ(out(), "--max-cycles\n--max-instructions\n");
   Run({"__complete", "--", "submit", "--trace", "x", "--config", "RTX"});
   EXPECT_EQ(out(), "RTX4090\n:files\n");
   Run({"__complete", "--", "submit", "--config", "=", "H"});

@@ -103,13 +103,16 @@ TEST(JobJson, SpecsAndErrorsComeBack) {
   EXPECT_EQ(SpecToJson(spec).find("keep_trace"), std::string::npos);
   spec.keep_trace = true;
   EXPECT_TRUE(SpecFromJson(SpecToJson(spec))->keep_trace);
-  for (const char* absent : {"sass", "profile"}) EXPECT_EQ(SpecToJson(spec).find(absent), std::string::npos);
+  for (const char* absent : {"sass", "profile", "max_instructions"})
+    EXPECT_EQ(SpecToJson(spec).find(absent), std::string::npos);
   spec.sass = {"code1", "code2"};
   spec.profile = true;
   EXPECT_EQ(SpecFromJson(SpecToJson(spec))->sass, spec.sass);
   EXPECT_EQ(SpecToJson(spec).find("sass_names"), std::string::npos);
   spec.sass_names = {"", "k.cubin"};
   EXPECT_EQ(SpecFromJson(SpecToJson(spec))->sass_names, spec.sass_names);
+  spec.max_instructions = ~uint64_t{0};
+  EXPECT_EQ(SpecFromJson(SpecToJson(spec))->max_instructions, spec.max_instructions);
   EXPECT_TRUE(SpecFromJson(SpecToJson(spec))->profile);
   EXPECT_EQ(CodeInputsToJson({}), "");
   const auto code = CodeInputsFromJson(CodeInputsToJson({{"d", "b", "k.cubin"}}));

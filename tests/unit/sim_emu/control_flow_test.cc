@@ -219,9 +219,9 @@ TEST(ControlFlow, EndlessLoopMeetsTheLimit) {
   b.Label("for").Bra("for").Exit();
   const absl::Status status = RunToError(b, MakeLaunch(1, 64, 64), {.max_warp_instructions = 1000});
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(
-      status.message(),
-      "kernel k executed 1000 warp instructions, the limit, and had not ended (CTA (0,0,0) was running)");
+  EXPECT_EQ(status.message(),
+            "kernel k executed 1000 warp instructions, the limit (max_instructions), and had not ended "
+            "(CTA (0,0,0) was running)");
 }
 
 TEST(ControlFlow, EndlessCtaMeetsItsLimit) {
