@@ -157,9 +157,8 @@ absl::Status Runner::CheckTurn() const {
   const uint64_t of_cta = m_.options->max_cta_warp_instructions;
   if (of_cta != 0 && m_.cta->executed > of_cta && m_.cta->live_warps != 0) {
     return absl::ResourceExhaustedError(absl::StrFormat(
-        "CTA (%d,%d,%d) of kernel %s executed %d warp instructions and had not ended: more than an SM can "
-        "issue "
-        "in the cycles that the run may take",
+        "CTA (%d,%d,%d) of kernel %s executed %d warp instructions and had not ended: more than an SM "
+        "can issue in the cycles that the run may take",
         m_.cta->id.x, m_.cta->id.y, m_.cta->id.z, m_.program->kernel().name, m_.cta->executed));
   }
   const uint64_t limit = m_.options->max_warp_instructions;
