@@ -74,9 +74,7 @@ absl::StatusOr<std::vector<baseline::Question>> Questions(Context& context, cons
   common.foreign_arch = options.upload.foreign_arch;
   common.allow_partial = options.upload.allow_partial;
   common.unknown_as_nop = options.upload.unknown_as_nop;
-  if (!options.sass.empty() && options.program.any()) {
-    return absl::InvalidArgumentError("--sass is for traces: what is executed has its machine code");
-  }
+  CLIENT_RETURN_IF_ERROR(CheckSass(options.sass, options.program));
   std::vector<baseline::Question> inputs;
   for (const std::string& trace : options.traces) {
     baseline::Question& question = inputs.emplace_back(common);

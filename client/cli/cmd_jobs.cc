@@ -87,10 +87,8 @@ absl::StatusOr<ExitCode> ListJobs(Context& context, const JobOptions& options) {
 }
 
 absl::StatusOr<ExitCode> ShowJob(Context& context, const JobOptions& options) {
-  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
-  v1::GetJobRequest request;
-  CLIENT_ASSIGN_OR_RETURN(*request.mutable_name(), FullName("jobs", options.names.front()));
-  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, client->GetJob(request));
+  CLIENT_ASSIGN_OR_RETURN(const std::string name, FullName("jobs", options.names.front()));
+  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, GetJob(context, name));
   if (context.flags.json) {
     context.PrintJson(ToJson(job));
   } else {
@@ -139,10 +137,7 @@ absl::StatusOr<ExitCode> CancelJobs(Context& context, const JobOptions& options)
 }
 
 absl::Status CheckProfiled(Context& context, const std::string& name) {
-  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
-  v1::GetJobRequest request;
-  request.set_name(name);
-  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, client->GetJob(request));
+  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, GetJob(context, name));
   if (job.spec().profile()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "job ", ShortName(name), " was submitted without --profile: nothing is counted by instruction"));

@@ -11,7 +11,9 @@
 #include "client/cli/commands.h"
 #include "client/cli/context.h"
 #include "client/cli/format.h"
+#include "client/cli/job_view.h"
 #include "client/cli/profile_view.h"
+#include "client/cli/target_option.h"
 #include "client/error.h"
 #include "client/macros.h"
 #include "client/result_reader.h"
@@ -20,7 +22,6 @@
 namespace sm89::client {
 namespace {
 
-constexpr char kToOutput[] = "-";
 constexpr char kJsonArtifact[] = "profile.json";
 constexpr char kCsvArtifact[] = "profile.csv";
 constexpr size_t kTopDefault = 20;
@@ -86,9 +87,7 @@ absl::Status Fetch(Context& context, const std::string& job, const std::string& 
                    ArtifactSink* sink) {
   CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
   CLIENT_ASSIGN_OR_RETURN(const std::string name, FullName("jobs", job));
-  v1::GetJobRequest request;
-  request.set_name(name);
-  CLIENT_ASSIGN_OR_RETURN(const v1::Job known, client->GetJob(request));
+  CLIENT_ASSIGN_OR_RETURN(const v1::Job known, GetJob(context, name));
   if (!known.spec().profile()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "job ", ShortName(name), " was submitted without --profile: nothing was counted by instruction"));
@@ -169,18 +168,6 @@ absl::StatusOr<ExitCode> RunProfile(Context& context, const ProfileOptions& opti
   CLIENT_ASSIGN_OR_RETURN(const ProfileViewOptions view, ViewOf(options));
   CLIENT_RETURN_IF_ERROR(PrintProfile(*profile, view, context.terminal()));
   return kExitOk;
-}
-
-void AddTarget(CLI::App* command, const char* option, std::string* target, const char* help) {
-  command
-      ->add_option_function<std::vector<std::string>>(
-          option,
-          [target](const std::vector<std::string>& given) {
-            *target = given.empty() || given.front().empty() ? kToOutput : given.front();
-          },
-          help)
-      ->expected(0, 1)
-      ->type_name("[FILE]");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "client/cli/format.h"
 #include "client/cli/job_view.h"
 #include "client/cli/json_out.h"
+#include "client/cli/target_option.h"
 #include "client/gunzip_sink.h"
 #include "client/macros.h"
 #include "client/result_reader.h"
@@ -19,7 +20,6 @@
 namespace sm89::client {
 namespace {
 
-constexpr char kToOutput[] = "-";
 constexpr char kTimeline[] = "timeline.json.gz";  // stored compressed
 constexpr char kSerTrace[] = "ser_trace";         // with an ending that the job's form decides
 
@@ -59,10 +59,7 @@ struct Targets {
 // Where the job keeps its decisions. INVALID_ARGUMENT when `file` is named for another form.
 absl::StatusOr<std::string> SerTraceArtifact(Context& context, const std::string& name,
                                              const std::string& file) {
-  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
-  v1::GetJobRequest request;
-  request.set_name(name);
-  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, client->GetJob(request));
+  CLIENT_ASSIGN_OR_RETURN(const v1::Job job, GetJob(context, name));
   const v1::SerTrace format = job.spec().ser_trace();
   if (format == v1::SER_TRACE_UNSPECIFIED) {
     return absl::FailedPreconditionError(
@@ -170,16 +167,7 @@ void AddResultCommand(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("result", "Fetch the result of a finished job");
   command->add_option("JOB", options->job, "ID, with or without jobs/")->required();
   for (size_t i = 0; i < std::size(kRenderings); ++i) {
-    command
-        ->add_option_function<std::vector<std::string>>(
-            kRenderings[i].option,
-            [options, i](const std::vector<std::string>& given) {
-              const bool named = !given.empty() && !given.front().empty();
-              options->targets[i] = named ? given.front() : kToOutput;
-            },
-            kRenderings[i].help)
-        ->expected(0, 1)
-        ->type_name("[FILE]");
+    AddTarget(command, kRenderings[i].option, &options->targets[i], kRenderings[i].help);
   }
   command->footer(
       "With --json before the command ('sm89 --json result JOB') the typed result is printed instead.");

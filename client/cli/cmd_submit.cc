@@ -244,9 +244,8 @@ absl::StatusOr<std::vector<v1::Job>> WaitForAll(Context& context, const std::vec
   if (jobs.size() == 1) {
     FollowOptions follow;
     follow.show_progress = options.watch;
-    const Terminal& terminal = context.terminal();
-    const bool in_place = terminal.err_is_terminal && !terminal.dumb;
-    if (options.watch && options.spec.profile && in_place) follow.profile_rows = kProfileRowsDefault;
+    const bool draws = options.watch && options.spec.profile && context.terminal().draws_in_place();
+    if (draws) follow.profile_rows = kProfileRowsDefault;
     CLIENT_ASSIGN_OR_RETURN(const v1::Job job, FollowJob(context, jobs.front().name(), follow));
     return std::vector<v1::Job>{job};
   }
@@ -261,9 +260,7 @@ absl::StatusOr<ExitCode> RunSubmit(Context& context, const SubmitOptions& option
     return absl::InvalidArgumentError(
         "nothing to simulate: give --trace, or --cubin with --launch (or --suite with --cubin-dir)");
   }
-  if (!options.sass.empty() && options.program.any()) {
-    return absl::InvalidArgumentError("--sass is for traces: what is executed has its machine code");
-  }
+  CLIENT_RETURN_IF_ERROR(CheckSass(options.sass, options.program));
   Inputs inputs;
   CLIENT_RETURN_IF_ERROR(inputs.Resolve(context, options));
   CLIENT_RETURN_IF_ERROR(AddSass(context, options.sass, &base));

@@ -239,6 +239,11 @@ absl::StatusOr<UploadOutcome> UploadSass(Context& context, const std::string& pa
   return Send(context, file, options, line);
 }
 
+absl::Status CheckSass(const std::vector<std::string>& sass, const ProgramFlags& program) {
+  if (sass.empty() || !program.any()) return absl::OkStatus();
+  return absl::InvalidArgumentError("--sass is for traces: what is executed has its machine code");
+}
+
 absl::Status AddSass(Context& context, const std::vector<std::string>& given, v1::JobSpec* spec) {
   bool files = false;
   for (const std::string& text : given) {

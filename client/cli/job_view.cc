@@ -9,6 +9,7 @@
 #include "client/cli/json_out.h"
 #include "client/cli/live_profile.h"
 #include "client/error.h"
+#include "client/macros.h"
 #include "client/watcher.h"
 
 namespace sm89::client {
@@ -94,6 +95,13 @@ void PrintEvents(Terminal& terminal, const v1::Job& job) {
 }
 
 }  // namespace
+
+absl::StatusOr<v1::Job> GetJob(Context& context, const std::string& name) {
+  CLIENT_ASSIGN_OR_RETURN(Client * client, context.GetClient());
+  v1::GetJobRequest request;
+  request.set_name(name);
+  return client->GetJob(request);
+}
 
 std::string ProgressText(const v1::Progress& p) {
   std::string text;
@@ -204,7 +212,7 @@ absl::StatusOr<v1::Job> FollowJob(Context& context, const std::string& name, con
   const absl::StatusOr<Client*> client = context.GetClient();
   if (!client.ok()) return client.status();
   ProgressLine line(context.terminal(), context.flags.quiet || !options.show_progress);
-  const bool in_place = context.terminal().err_is_terminal && !context.terminal().dumb;
+  const bool in_place = context.terminal().draws_in_place();
   LiveProfileView profile(context.terminal());
   const bool draws = options.profile_rows > 0 && !options.events && !context.flags.quiet;
   v1::Job::State shown = v1::Job::STATE_UNSPECIFIED;

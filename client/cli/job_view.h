@@ -10,6 +10,9 @@
 
 namespace sm89::client {
 
+// `name`: "jobs/ID".
+absl::StatusOr<v1::Job> GetJob(Context& context, const std::string& name);
+
 // "kernel 3/16 name  cycle 1.2 M  IPC 12.3  2.1 M warp insts/s  ETA 12 s".
 std::string ProgressText(const v1::Progress& progress);
 // 0..1 by warp instructions, else (a program) by kernels and CTAs; negative when unknown.

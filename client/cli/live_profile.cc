@@ -62,7 +62,7 @@ std::vector<std::string> LiveProfileLines(const v1::LiveProfile& profile) {
 }
 
 void LiveProfileView::Show(const v1::LiveProfile& profile, ProgressLine& line) {
-  const bool in_place = terminal_.err_is_terminal && !terminal_.dumb;
+  const bool in_place = terminal_.draws_in_place();
   std::vector<std::string> lines = LiveProfileLines(profile);
   // What has left the window cannot be drawn over. The progress stands below, and one row stays free.
   const auto rows = static_cast<size_t>(std::max(terminal_.rows() - 2, kRowsMin));

@@ -96,9 +96,11 @@ class Columns {
         first_state_(IndexOf(names_, kFirstState)),
         behind_states_(IndexOf(names_, kBehindStates)) {}
 
-  uint64_t Of(const ProfileCounts& counts, const char* name) const {
-    const size_t index = IndexOf(names_, name);
-    return index == names_.size() ? 0 : counts[index];
+  // The counter of a name, 0 where the profile has none.
+  auto Counter(const char* name) const {
+    return [index = IndexOf(names_, name), columns = names_.size()](const ProfileCounts& counts) {
+      return index == columns ? 0 : counts[index];
+    };
   }
   // Warp-cycles in all states.
   uint64_t Cycles(const ProfileCounts& counts) const {
@@ -167,7 +169,7 @@ class View {
 // What an instruction did, or a line's instructions together.
 void AddCounters(const Columns& columns, uint64_t waited, View* view) {
   const auto of = [&columns](const char* name) {
-    return [&columns, name](const ProfileRow& row) { return columns.Of(row.counts, name); };
+    return [counter = columns.Counter(name)](const ProfileRow& row) { return counter(row.counts); };
   };
   const auto issued = of("issued"), threads = of("threads"), requests = of("requests"),
              loads = of("load_sectors"), hits = of("load_hits"), stores = of("store_sectors"),
@@ -257,7 +259,7 @@ absl::Status PrintKernel(const Columns& columns, const ProfileKernel& kernel,
                                 ? std::string()
                                 : absl::StrCat(" (", Printable(kernel.case_id), ")");
   terminal.out() << "kernel " << kernel.index + 1 << " " << Printable(kernel.name) << label << ": "
-                 << kernel.cycles << " cycles, " << columns.Of(kernel.total, "issued")
+                 << kernel.cycles << " cycles, " << columns.Counter("issued")(kernel.total)
                  << " warp instructions, " << columns.Cycles(kernel.total) << " warp-cycles, "
                  << columns.Waited(kernel.total) << " of them waiting (" << columns.Reasons(kernel.total, 4)
                  << " %); control bits: " << Printable(kernel.control_bits) << "\n";

@@ -25,7 +25,7 @@ std::string Bar(double fraction, size_t columns) {
 ProgressLine::ProgressLine(Terminal& terminal, bool quiet, Clock clock)
     : terminal_(terminal),
       quiet_(quiet),
-      in_place_(terminal.err_is_terminal && !terminal.dumb),
+      in_place_(terminal.draws_in_place()),
       clock_(std::move(clock)),
       last_(clock_()) {}
 

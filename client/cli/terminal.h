@@ -37,8 +37,9 @@ class Terminal {
   bool colour_allowed = true;                        // NO_COLOR unset and no --color=never
   bool colour_forced = false;                        // --color=always
   std::function<int()> columns = [] { return 80; };  // of the error stream's window
-
-  std::function<int()> rows = [] { return 24; };  // likewise
+  std::function<int()> rows = [] { return 24; };     // likewise
+  // What is on the error stream can be drawn over.
+  bool draws_in_place() const { return err_is_terminal && !dumb; }
 
   // `text` in the style, when the stream shows colours.
   std::string OnOut(Style style, const std::string& text) const;

@@ -44,6 +44,9 @@ struct ProgramFlags {
   bool any() const { return !cubin.empty() || !launch.empty() || !suite.empty() || !cubin_folder.empty(); }
 };
 
+// INVALID_ARGUMENT for --sass beside a program.
+absl::Status CheckSass(const std::vector<std::string>& sass, const ProgramFlags& program);
+
 // --cubin, --launch, --suite, --cubin-dir, --arch, --case.
 void AddProgramOptions(CLI::App& command, ProgramFlags& flags);
 

@@ -18,7 +18,6 @@ namespace {
 
 constexpr absl::string_view kWorkerPrefix = "local-";
 constexpr Duration kProbeInterval = std::chrono::milliseconds(200);
-// The worker writes nothing large to files of its own; its log must not fill the disk.
 
 WorkerEnd EndOf(const std::optional<ProcessExit>& exit, AttemptEnd end, bool by_us) {
   if (by_us) return WorkerEnd::kKilledByUs;

@@ -30,6 +30,7 @@ static_assert(v1::SER_TRACE_UNSPECIFIED == static_cast<int>(SerTraceFormat::kNon
 static_assert(v1::SER_TRACE_COMPACT == static_cast<int>(SerTraceFormat::kCompact));
 static_assert(v1::SER_TRACE_CSV == static_cast<int>(SerTraceFormat::kCsv));
 static_assert(v1::SER_TRACE_JSONL == static_cast<int>(SerTraceFormat::kJsonLines));
+static_assert(v1::SerTrace_ARRAYSIZE == 4);
 
 void SetTime(int64_t unix_nanos, v1::Timestamp* (v1::Job::*mutable_time)(), v1::Job* job) {
   if (unix_nanos != 0) (job->*mutable_time)()->set_unix_nanos(unix_nanos);
@@ -167,18 +168,7 @@ LiveProfile ProfileFromMessage(const v1::LiveProfile& message) {
 }
 
 absl::StatusOr<SerTraceFormat> FormatFromMessage(v1::SerTrace format) {
-  switch (format) {
-    case v1::SER_TRACE_UNSPECIFIED:
-      return SerTraceFormat::kNone;
-    case v1::SER_TRACE_COMPACT:
-      return SerTraceFormat::kCompact;
-    case v1::SER_TRACE_CSV:
-      return SerTraceFormat::kCsv;
-    case v1::SER_TRACE_JSONL:
-      return SerTraceFormat::kJsonLines;
-    default:
-      break;
-  }
+  if (v1::SerTrace_IsValid(format)) return static_cast<SerTraceFormat>(format);
   return InputError(absl::StatusCode::kInvalidArgument,
                     Fault{.field = "ser_trace",
                           .value = absl::StrCat(static_cast<int>(format)),
@@ -291,13 +281,12 @@ v1::JobUpdate MessageOf(const WatchUpdate& update, size_t profile_rows) {
   if (update.job != nullptr) {
     *message.mutable_job() = JobMessage(*update.job);
     message.mutable_job()->set_last_sequence(update.sequence);
-    if (update.progress != nullptr) *message.mutable_job()->mutable_progress() = MessageOf(*update.progress);
-  } else if (update.progress != nullptr) {
-    *message.mutable_progress() = MessageOf(*update.progress);
   }
-  if (profile_rows != 0 && update.progress != nullptr && update.progress->profile.has_value()) {
-    v1::Progress* progress =
-        update.job != nullptr ? message.mutable_job()->mutable_progress() : message.mutable_progress();
+  if (update.progress == nullptr) return message;
+  v1::Progress* progress =
+      update.job != nullptr ? message.mutable_job()->mutable_progress() : message.mutable_progress();
+  *progress = MessageOf(*update.progress);
+  if (profile_rows != 0 && update.progress->profile.has_value()) {
     *progress->mutable_profile() = MessageOf(*update.progress->profile, profile_rows);
   }
   return message;

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "sim/api/profile_notes.h"
+#include "sim/report/run_report.h"
 #include "sim/trace/trace_source.h"
 
 namespace sm89 {
@@ -27,19 +28,13 @@ struct MachineCodeSummary {
 // Reads a file as AddMachineCode does, with the same errors; INVALID_ARGUMENT when it has no function.
 absl::StatusOr<MachineCodeSummary> CheckMachineCode(const MachineCodeFile& file);
 
-// A file of machine code as a report names it.
-struct MachineCodeIdentity {
-  std::string file;    // without its folder
-  std::string digest;  // SHA-256 of its bytes, lower-case hex
-};
-
 // A trace whose static instructions carry the encodings that were found.
 struct MachineCode {
   // The trace itself, tables apart; its warnings say which kernels no file has.
   std::shared_ptr<TraceSource> source;
   std::vector<std::string> files;  // by kernel: the file that its encodings are of, without folder; "" = none
-  std::vector<MachineCodeIdentity> given;  // all files, in order
-  std::vector<CodeOrigin> origins;         // by kernel: the function of a cubin that its encodings are of
+  std::vector<CodeFileReport> given;  // all files, in order
+  std::vector<CodeOrigin> origins;    // by kernel: the function of a cubin that its encodings are of
 };
 
 // The first file that has a kernel's function gives its code. Kernels are matched by name, mangled or

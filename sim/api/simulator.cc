@@ -96,21 +96,21 @@ class SimulatorImpl final : public Simulator {
     waits.kernel_name = trace_->info().kernels[waits.kernel_index].name;
     const std::span<const StaticInst> code = trace_->StaticTable(waits.kernel_index);
     const PcProfile profile = gpu_->ProfileOf(index);
-    std::vector<size_t> order;
+    std::vector<std::pair<uint64_t, size_t>> order;  // waited cycles, place
     for (size_t id = 0; id < profile.size(); ++id) {
       waits.total.issued += profile[id].issued;
       waits.total.threads += profile[id].threads;
       for (int s = 0; s < kNumWarpStates; ++s) waits.total.cycles[s] += profile[id].cycles[s];
-      if (WaitedCycles(profile[id]) != 0) order.push_back(id);
+      if (const uint64_t waited = WaitedCycles(profile[id]); waited != 0) order.emplace_back(waited, id);
     }
-    const auto before = [&](size_t a, size_t b) {
-      const uint64_t of_a = WaitedCycles(profile[a]), of_b = WaitedCycles(profile[b]);
-      return of_a != of_b ? of_a > of_b : code[a].pc < code[b].pc;
+    const auto before = [&](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : code[a.second].pc < code[b.second].pc;
     };
     const auto last = order.begin() + static_cast<ptrdiff_t>(std::min(rows, order.size()));
     std::partial_sort(order.begin(), last, order.end(), before);
-    for (auto id = order.begin(); id != last; ++id) {
-      waits.top.push_back({code[*id].pc, code[*id].opcode, code[*id].source_line, profile[*id]});
+    for (auto it = order.begin(); it != last; ++it) {
+      const size_t id = it->second;
+      waits.top.push_back({code[id].pc, code[id].opcode, code[id].source_line, profile[id]});
     }
     return waits;
   }
@@ -122,9 +122,7 @@ class SimulatorImpl final : public Simulator {
     report.model_version = kModelVersion;
     report.trace_name = info.name;
     report.trace_digest = trace_->digest();
-    for (const MachineCodeIdentity& code : code_.given) {
-      report.machine_code.push_back({code.file, code.digest});
-    }
+    report.machine_code = code_.given;
     report.trace_kernels = static_cast<uint32_t>(info.kernels.size());
     report.config_name = options_.config.gpu.name;
     report.config_digest = options_.config.digest;

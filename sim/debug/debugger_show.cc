@@ -109,7 +109,7 @@ absl::StatusOr<WarpId> Debugger::Selected() const {
 absl::StatusOr<WarpView> Debugger::ViewOfSelected() const {
   ASSIGN_OR_RETURN(const WarpId id, Selected());
   auto view = gpu().sm(id.sm).View(id.slot, gpu().now());
-  if (view && view->kernel == id.run && view->warp == id.warp && view->cta == id.cta) return *std::move(view);
+  if (view && id.Is(*view)) return *std::move(view);
   return absl::FailedPreconditionError(absl::StrCat(WarpText(id), " has ended"));
 }
 
@@ -290,13 +290,8 @@ Debugger::Text Debugger::Access(Words words) {
   }
   CoalescedAccess access;
   Coalesce(*looked.code, looked.inst, *looked.kernel_code, {}, nullptr, &access);
-  uint32_t sectors = 0;
-  for (const auto& lines : {access.global(), access.local()}) {
-    for (const LineAccess& line : lines)
-      sectors += static_cast<uint32_t>(__builtin_popcount(line.sector_mask));
-  }
   absl::StrAppend(&text, "  ", Counted(access.num_lines + access.num_local_lines, "line"), ", ",
-                  Counted(sectors, "sector"), ", ", PassesText(access.shared_passes),
+                  Counted(NumSectors(access), "sector"), ", ", PassesText(access.shared_passes),
                   " over shared memory\n");
   return text;
 }

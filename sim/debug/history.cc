@@ -176,9 +176,14 @@ absl::StatusOr<const CtaHistory*> Histories::Of(uint32_t launch, uint64_t cta) {
   return entries_.front().history.get();
 }
 
+uint64_t Histories::TakenBytes() const {
+  uint64_t taken = reserved_bytes_;
+  for (const Entry& entry : entries_) taken += entry.history->bytes();
+  return taken;
+}
+
 uint64_t Histories::MakeRoom(uint64_t bytes) {
-  uint64_t kept = reserved_bytes_;
-  for (const Entry& entry : entries_) kept += entry.history->bytes();
+  uint64_t kept = TakenBytes();
   while (!entries_.empty() && kept + bytes > max_bytes_) {
     kept -= entries_.back().history->bytes();
     entries_.pop_back();
@@ -214,9 +219,7 @@ absl::StatusOr<std::unique_ptr<CtaHistory>> Histories::Record(uint32_t launch, u
   status.Update(sink.status());
   if (!status.ok() || spec.cooperative) emulator_.reset();
   RETURN_IF_ERROR(status);
-  uint64_t kept = reserved_bytes_;
-  for (const Entry& entry : entries_) kept += entry.history->bytes();
-  most_bytes_ = std::max(most_bytes_, kept + history->bytes());
+  most_bytes_ = std::max(most_bytes_, TakenBytes() + history->bytes());
   history->Seal();
   return history;
 }

@@ -98,6 +98,7 @@ class Histories {
     std::unique_ptr<CtaHistory> history;
   };
   absl::StatusOr<std::unique_ptr<CtaHistory>> Record(uint32_t launch, uint64_t cta);
+  uint64_t TakenBytes() const;  // by histories, and reserved
   // Drops what was used longest ago until `bytes` more have room; how many bytes have.
   uint64_t MakeRoom(uint64_t bytes);
 

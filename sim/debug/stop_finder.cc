@@ -22,12 +22,6 @@ void Keep(const IssuedInst& issued, KeptIssue* kept) {
   }
 }
 
-KeptIssue KeptOf(const IssuedInst& issued) {
-  KeptIssue kept;
-  Keep(issued, &kept);
-  return kept;
-}
-
 }  // namespace
 
 DynInst KeptIssue::Access() const {
@@ -56,7 +50,8 @@ void StopFinder::AddHit(Stop* stop, std::string what, const IssuedInst& issued) 
   stopped_ = true;
   ++stop->hits;
   ++num_hits_;
-  if (hits_.size() < kMaxShown) hits_.push_back({stop->number, std::move(what), KeptOf(issued)});
+  if (hits_.size() < kMaxShown)
+    hits_.push_back({stop->number, std::move(what), last_[issued.sm][issued.slot]});
 }
 
 void StopFinder::CheckStops(const Issue& issue) {
@@ -83,22 +78,21 @@ void StopFinder::NoteStart(const IssuedInst& issued, Issue* issue) {
   ctas[cta] = true;
 }
 
-bool StopFinder::Steps(const IssuedInst& issued) const {
-  if (steps_left_ == 0) return false;
-  if (!step_warp_) return true;
-  return WarpId{issued.kernel, issued.cta, issued.warp, issued.sm, issued.slot} == *step_warp_;
+bool StopFinder::Steps(const WarpId& id) const {
+  return steps_left_ != 0 && (!step_warp_ || id == *step_warp_);
 }
 
 void StopFinder::Issued(const IssuedInst& issued) {
   if (last_.size() <= issued.sm) last_.resize(issued.sm + 1);
   std::vector<KeptIssue>& slots = last_[issued.sm];
   if (slots.size() <= issued.slot) slots.resize(issued.slot + 1);
-  Keep(issued, &slots[issued.slot]);
+  KeptIssue& kept = slots[issued.slot];
+  Keep(issued, &kept);
   if (show_issues_) {
     if (show_sm_.value_or(issued.sm) != issued.sm) {
       ++num_elsewhere_;
     } else if (num_issues_++ < kMaxShown) {
-      issues_.push_back(KeptOf(issued));
+      issues_.push_back(kept);
     }
   }
   // A stop that is set later has to know what has begun: that is noted without stops, too.
@@ -108,8 +102,8 @@ void StopFinder::Issued(const IssuedInst& issued) {
     if (issued.number == 0) NoteStart(issued, &issue);
     if (!ignores_stops_) CheckStops(issue);
   }
-  if (Steps(issued) && --steps_left_ == 0) {
-    stepped_ = KeptOf(issued);
+  if (Steps(kept.id) && --steps_left_ == 0) {
+    stepped_ = kept;
     stopped_ = true;
   }
 }
@@ -117,8 +111,7 @@ void StopFinder::Issued(const IssuedInst& issued) {
 bool StopFinder::StepWarpGone() const {
   if (steps_left_ == 0 || !step_warp_) return false;
   const auto view = gpu_->sm(step_warp_->sm).View(step_warp_->slot, gpu_->now());
-  return !view || view->kernel != step_warp_->run || view->warp != step_warp_->warp ||
-         view->cta != step_warp_->cta;
+  return !view || !step_warp_->Is(*view);
 }
 
 bool StopFinder::PauseAfter(Cycle) {

@@ -22,6 +22,9 @@ struct WarpId {
   uint32_t sm = 0;
   uint32_t slot = 0;  // in the SM
 
+  // Whether it is what its slot holds now.
+  bool Is(const WarpView& view) const { return view.kernel == run && view.warp == warp && view.cta == cta; }
+
   friend bool operator==(const WarpId&, const WarpId&) = default;
 };
 
@@ -92,7 +95,7 @@ class StopFinder final : public IssueObserver {
   void NoteStart(const IssuedInst& issued, Issue* issue);
   void CheckStops(const Issue& issue);
   void AddHit(Stop* stop, std::string what, const IssuedInst& issued);
-  bool Steps(const IssuedInst& issued) const;
+  bool Steps(const WarpId& id) const;
   bool StepWarpGone() const;
 
   const std::atomic<bool>* const interrupted_;

@@ -1,5 +1,7 @@
 // Named barriers of a CTA. They count threads; a warp all of whose live lanes have arrived counts as a whole
 // one (PTX ISA, barrier: counts are in warps).
+#include <algorithm>
+
 #include "sim/base/bits.h"
 #include "sim/emu/machine.h"
 
@@ -26,7 +28,9 @@ uint32_t ExpectedThreads(const Cta& cta, const NamedBarrier& b) {
 namespace {
 
 bool Complete(const Machine& m, const NamedBarrier& b) {
-  return ArrivedThreads(*m.cta, b) >= ExpectedThreads(*m.cta, b);
+  if (b.expected_threads != 0) return ArrivedThreads(*m.cta, b) >= b.expected_threads;
+  return std::all_of(m.cta->warps.begin(), m.cta->warps.end(),
+                     [&](const Warp& w) { return (w.live & ~b.arrived[w.index]) == 0; });
 }
 
 void Free(Machine& m, uint32_t barrier) {

@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/base/assert.h"
+#include "sim/base/strings.h"
+#include "sim/trace/byte_io.h"
 #include "sim/trace/packing.h"
 
 namespace sm89 {
@@ -14,69 +16,64 @@ namespace {
 // then the end record: a block's head of two zeros and the number of rows, 64 bits. All numbers are
 // little-endian.
 constexpr std::string_view kMagic = "SM89SER1";
-constexpr size_t kHeadBytes = 8;
-constexpr size_t kCountBytes = 8;
+constexpr int kHeadBytes = 8;
+constexpr int kCountBytes = 8;
 constexpr uint32_t kRowBytes = 32;
 constexpr size_t kBlockBytes = 1u << 20;
 constexpr int kZstdLevel = 3;
 constexpr std::string_view kCsvHeader =
     "cycle,sm,launch,warp,pc,lanes,threads,reason,unit,source_scheduler,target_scheduler,joins_warp,issued\n";
 
-void PutNumber(std::string* out, uint64_t value, uint32_t bytes) {
-  for (uint32_t i = 0; i < bytes; ++i) out->push_back(static_cast<char>(value >> (8 * i)));
-}
-
-uint64_t TakeNumber(std::string_view* in, uint32_t bytes) {
-  uint64_t value = 0;
-  for (uint32_t i = 0; i < bytes; ++i) value |= uint64_t{static_cast<uint8_t>((*in)[i])} << (8 * i);
-  in->remove_prefix(bytes);
+// `in` has so many.
+uint64_t TakeNumber(std::string_view* in, int bytes) {
+  const uint64_t value = ByteReader(*in).LittleEndian(bytes);
+  in->remove_prefix(static_cast<size_t>(bytes));
   return value;
 }
 
 void PutRow(std::string* out, const SerRecord& r) {
-  PutNumber(out, r.cycle, 8);
-  PutNumber(out, r.kernel, 4);
-  PutNumber(out, r.pc, 4);
-  PutNumber(out, r.lanes, 4);
-  PutNumber(out, r.sm, 2);
-  PutNumber(out, r.warp, 2);
-  PutNumber(out, r.joins, 2);
-  PutNumber(out, r.source, 1);
-  PutNumber(out, r.target, 1);
-  PutNumber(out, static_cast<uint64_t>(r.reason), 1);
-  PutNumber(out, static_cast<uint64_t>(r.unit), 1);
-  PutNumber(out, r.issued ? 1 : 0, 1);
-  PutNumber(out, 0, 1);
+  AppendLittleEndian(out, r.cycle, 8);
+  AppendLittleEndian(out, r.kernel, 4);
+  AppendLittleEndian(out, r.pc, 4);
+  AppendLittleEndian(out, r.lanes, 4);
+  AppendLittleEndian(out, r.sm, 2);
+  AppendLittleEndian(out, r.warp, 2);
+  AppendLittleEndian(out, r.joins, 2);
+  AppendLittleEndian(out, r.source, 1);
+  AppendLittleEndian(out, r.target, 1);
+  AppendLittleEndian(out, static_cast<uint64_t>(r.reason), 1);
+  AppendLittleEndian(out, static_cast<uint64_t>(r.unit), 1);
+  AppendLittleEndian(out, r.issued ? 1 : 0, 1);
+  AppendLittleEndian(out, 0, 1);
 }
 
 SerRecord TakeRow(std::string_view row) {
+  ByteReader in(row);
   SerRecord r;
-  r.cycle = TakeNumber(&row, 8);
-  r.kernel = static_cast<uint32_t>(TakeNumber(&row, 4));
-  r.pc = static_cast<uint32_t>(TakeNumber(&row, 4));
-  r.lanes = static_cast<LaneMask>(TakeNumber(&row, 4));
-  r.sm = static_cast<uint16_t>(TakeNumber(&row, 2));
-  r.warp = static_cast<uint16_t>(TakeNumber(&row, 2));
-  r.joins = static_cast<uint16_t>(TakeNumber(&row, 2));
-  r.source = static_cast<uint8_t>(TakeNumber(&row, 1));
-  r.target = static_cast<uint8_t>(TakeNumber(&row, 1));
-  r.reason = static_cast<SerReason>(std::min<uint64_t>(TakeNumber(&row, 1), 2));
-  r.unit = static_cast<SerUnit>(std::min<uint64_t>(TakeNumber(&row, 1), 3));
-  r.issued = TakeNumber(&row, 1) != 0;
+  r.cycle = in.LittleEndian(8);
+  r.kernel = static_cast<uint32_t>(in.LittleEndian(4));
+  r.pc = static_cast<uint32_t>(in.LittleEndian(4));
+  r.lanes = static_cast<LaneMask>(in.LittleEndian(4));
+  r.sm = static_cast<uint16_t>(in.LittleEndian(2));
+  r.warp = static_cast<uint16_t>(in.LittleEndian(2));
+  r.joins = static_cast<uint16_t>(in.LittleEndian(2));
+  r.source = static_cast<uint8_t>(in.LittleEndian(1));
+  r.target = static_cast<uint8_t>(in.LittleEndian(1));
+  r.reason = static_cast<SerReason>(std::min<uint64_t>(in.LittleEndian(1), 2));
+  r.unit = static_cast<SerUnit>(std::min<uint64_t>(in.LittleEndian(1), 3));
+  r.issued = in.LittleEndian(1) != 0;
   return r;
 }
 
 // Takes what follows the head of an end record.
 absl::Status TakeEnd(std::string_view* rest, uint64_t rows) {
-  if (rest->size() < kCountBytes)
+  if (rest->size() < size_t{kCountBytes})
     return absl::DataLossError("the file ends inside its end record: it was cut");
   const uint64_t count = TakeNumber(rest, kCountBytes);
   if (count == rows) return absl::OkStatus();
   return absl::DataLossError(
       absl::StrCat("the end record counts other rows (rows = '", count, "', expected ", rows, ")"));
 }
-
-absl::string_view Av(std::string_view text) { return {text.data(), text.size()}; }
 
 void PutText(std::string* out, const SerRecord& r, bool json) {
   const int threads = __builtin_popcount(r.lanes);
@@ -123,8 +120,8 @@ void SerTraceWriter::Flush() {
     began_ = true;
     const std::string packed = Pack(pending_, kZstdLevel);
     std::string head;
-    PutNumber(&head, pending_.size(), 4);
-    PutNumber(&head, packed.size(), 4);
+    AppendLittleEndian(&head, pending_.size(), 4);
+    AppendLittleEndian(&head, packed.size(), 4);
     good_ = good_ && sink_(head) && sink_(packed);
   } else {
     good_ = sink_(pending_);
@@ -136,8 +133,8 @@ bool SerTraceWriter::Finish() {
   Flush();
   if (format_ != SerTraceFormat::kCompact || !good_) return good_;
   std::string end(began_ ? "" : kMagic);
-  PutNumber(&end, 0, kHeadBytes);
-  PutNumber(&end, rows_, kCountBytes);
+  AppendLittleEndian(&end, 0, kHeadBytes);
+  AppendLittleEndian(&end, rows_, kCountBytes);
   good_ = sink_(end);
   return good_;
 }
@@ -153,7 +150,7 @@ absl::StatusOr<std::vector<SerRecord>> ReadSerTrace(std::string_view bytes, uint
   while (true) {
     const std::string_view block = rest;
     if (rest.empty()) return fault(block, "the file ends without its end record: it was cut");
-    if (rest.size() < kHeadBytes) return fault(block, "the file ends inside a block's head");
+    if (rest.size() < size_t{kHeadBytes}) return fault(block, "the file ends inside a block's head");
     const uint64_t raw = TakeNumber(&rest, 4);
     const uint64_t packed = TakeNumber(&rest, 4);
     if (raw == 0 && packed == 0) {

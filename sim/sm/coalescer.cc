@@ -65,6 +65,7 @@ class Merger {
   uint32_t last_ = 0;
 };
 
+// Where a lane's address lies: the instruction says it, of a generic one the kernel's windows.
 inline LaneSpace Classify(const SmInst& code, const KernelCode& kernel, uint64_t address) {
   switch (code.space) {
     case MemSpace::kShared:
@@ -149,8 +150,11 @@ uint32_t WalkPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint3
 
 }  // namespace
 
-LaneSpace SpaceOf(const SmInst& code, const KernelCode& kernel, uint64_t address) {
-  return Classify(code, kernel, address);
+uint32_t NumSectors(const CoalescedAccess& access) {
+  uint32_t sectors = 0;
+  for (const LineAccess& line : access.global()) sectors += CountSectors(line.sector_mask);
+  for (const LineAccess& line : access.local()) sectors += CountSectors(line.sector_mask);
+  return sectors;
 }
 
 uint32_t SharedPasses(LaneMask mask, const uint64_t* offsets, uint64_t base, uint32_t width_bytes, bool merge,
@@ -167,7 +171,7 @@ std::vector<LaneAddress> LaneAddresses(const SmInst& code, const DynInst& inst, 
     const auto lane = static_cast<uint8_t>(__builtin_ctz(rest));
     const uint64_t address = inst.base + inst.shape->offsets[active++];
     if ((code.address_lanes >> lane & 1) == 0) continue;
-    addresses.push_back({lane, SpaceOf(code, kernel, address), address});
+    addresses.push_back({lane, Classify(code, kernel, address), address});
   }
   return addresses;
 }

@@ -42,6 +42,9 @@ struct CoalescedAccess {
   void Clear() { num_lines = num_local_lines = shared_passes = shared_passes_min = 0; }
 };
 
+// Sectors of all lines.
+uint32_t NumSectors(const CoalescedAccess& access);
+
 // Where this warp's local memory lies: offset o of lane l is at base + (o / 4) * 128 + l * 4 + o % 4.
 struct LocalWindow {
   uint64_t base = 0;
@@ -54,8 +57,6 @@ inline constexpr uint64_t kGenericWindowBytes = uint64_t{16} << 20;
 inline constexpr uint32_t kSharedBanks = 32;  // of shared memory, 4 bytes wide
 
 enum class LaneSpace : uint8_t { kGlobal, kShared, kLocal };
-// Where a lane's address lies: the instruction says it, of a generic one the kernel's windows.
-LaneSpace SpaceOf(const SmInst& code, const KernelCode& kernel, uint64_t address);
 
 // Passes of shared-memory accesses met before, by the number of their shape. Where a shape begins turns all
 // its words round the banks alike: of the base, only its place within a word counts.

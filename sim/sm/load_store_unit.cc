@@ -34,14 +34,6 @@ LineAccess WholeSectors(uint64_t line, uint8_t mask) {
   return access;
 }
 
-uint32_t NumSectors(const CoalescedAccess& access) {
-  uint32_t sectors = 0;
-  for (uint32_t i = 0; i < access.num_lines; ++i) sectors += CountSectors(access.lines[i].sector_mask);
-  for (uint32_t i = 0; i < access.num_local_lines; ++i)
-    sectors += CountSectors(access.local_lines[i].sector_mask);
-  return sectors;
-}
-
 }  // namespace
 
 LoadStoreUnit::LoadStoreUnit(const GpuConfig& config, uint16_t sm)

@@ -4,6 +4,7 @@
 #include "sim/base/strings.h"
 
 namespace sm89 {
+
 std::string_view Name(ControlOp op) {
   switch (op) {
     case ControlOp::kNone:

@@ -37,7 +37,7 @@ class Suite:
         arch = "sm_%d%d" % torch.cuda.get_device_capability()
         subprocess.run(["nvcc", "-O3", "-shared", "-Xcompiler", "-fPIC", "-cudart", "shared",
                         "-device-entity-has-hidden-visibility=false", "-arch=" + arch, "-o", library] + sorted(glob.glob(os.path.join(KERNELS, "*.cu"))), check=True)
-        self.library = ctypes.CDLL(library)
+        self.kernels = ctypes.CDLL(library)
         self.runtime = ctypes.CDLL("libcudart.so.%s" % torch.version.cuda.split(".")[0])
         with open(os.path.join(KERNELS, "suite.json")) as file:
             self.cases = json.load(file)["cases"]
@@ -59,7 +59,7 @@ class Suite:
                 values = list(self.inputs(case))
                 cells = [ctypes.c_void_p(v.data_ptr()) if isinstance(v, torch.Tensor) else v for v in values]
                 pointers = (ctypes.c_void_p * len(cells))(*[ctypes.addressof(c) for c in cells])
-                kernel = ctypes.cast(getattr(self.library, case["kernel"]), ctypes.c_void_p)
+                kernel = ctypes.cast(getattr(self.kernels, case["kernel"]), ctypes.c_void_p)
                 stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
                 error = self.runtime.cudaLaunchKernel(kernel, Dim3(case["grid"]), Dim3(case["block"]), pointers,
                                                       ctypes.c_size_t(0), stream)
